@@ -1,0 +1,197 @@
+"""`archivist index` and `archivist forget`: running the library's upkeep and telling what it did."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assistant import render
+from assistant.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+    from search.embedding import Embedder
+    from search.indexing import Change, Progress, Summary
+
+_LISTED = 20
+_SIGNS = {
+    "added": "+",
+    "changed": "~",
+    "moved": ">",
+    "removed": "-",
+    "no text": "?",
+    "failed": "!",
+    "skipped": "!",
+    "kept": "!",
+}
+
+
+def run(
+    places: Sequence[Path],
+    library: Path,
+    *,
+    embedder: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    max_size: int | None,
+    prune: bool,
+    dry_run: bool,
+    rebuild: bool,
+    watch: bool,
+    strict: bool,
+    verbose: bool,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Index once, or again and again while watching; returns the exit code."""
+    from search import upkeep
+    from search.embedding import load_embedder
+    from search.weights import DEFAULT_MODEL
+
+    if watch and (dry_run or rebuild):
+        raise UsageError("--watch goes neither with --dry-run nor with --rebuild")
+    if rebuild and (dry_run or include or exclude or max_size or prune):
+        raise UsageError(
+            "--rebuild takes folders and --embedder alone", "run archivist index with the other options afterwards"
+        )
+    notes = render.err()
+
+    def say(text: str) -> None:
+        if not quiet:
+            notes.write(render.safe(text))
+
+    model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
+    rules = upkeep.Rules(include or None, exclude or None, max_size * 1_000_000 if max_size else None)
+    with _Telling(verbose=verbose, quiet=quiet, as_json=as_json) as telling:
+        if rebuild:
+            summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)
+        else:
+            summary = upkeep.index(
+                library, places, model, rules=rules, prune=prune, dry_run=dry_run, report=telling.report, say=say
+            )
+    telling.finish(summary, library, dry_run=dry_run)
+    if watch:
+        _watch(library, model, telling, say)
+    return 1 if summary.refused or (strict and summary.failed + summary.kept) else 0
+
+
+def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
+    """Remove documents from the library and say how many."""
+    from search import upkeep
+
+    notes = render.err()
+    removed = upkeep.forget(library, what, say=lambda text: None if quiet else notes.write(render.safe(text)))
+    if as_json:
+        render.out().write(json.dumps({"removed": removed}))
+    elif not quiet:
+        render.out().write(f"removed {removed} {'document' if removed == 1 else 'documents'}; the files stay where they are")
+
+
+def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
+    from search import Library, sources, upkeep
+
+    with Library.open(library) as opened:
+        followed = [Path(sources.to_os(root.path)) for root in opened.status().roots]
+    say(f"watching {', '.join(str(root) for root in followed)}; Ctrl-C ends it")
+    first = True
+    for changed in sources.watch(followed, besides=[library]):
+        places = sorted(changed)
+        with telling:
+            summary = upkeep.index(library, [] if first else places, model, report=telling.report, say=say)
+        first = False
+        if telling.counts:
+            telling.finish(summary, library, dry_run=False)
+
+
+class _Telling:
+    """Tells changes as they come, the first of each kind by name, and shows a bar on a terminal."""
+
+    def __init__(self, *, verbose: bool, quiet: bool, as_json: bool) -> None:
+        self.counts: Counter[str] = Counter()
+        self._verbose = verbose
+        self._quiet = quiet
+        self._as_json = as_json
+        self._changes: list[dict[str, str]] = []
+        self._out = render.out()
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> _Telling:
+        self.counts.clear()
+        self._changes.clear()
+        if render.err().interactive and not self._quiet:
+            self._bar = _bar()
+            self._task = self._bar.add_task("indexing", total=None)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def report(self, event: Change | Progress) -> None:
+        """Take one event of a run."""
+        from search.indexing import Change
+
+        if isinstance(event, Change):
+            self._tell(event)
+        elif self._bar is not None and self._task is not None:
+            text = f"indexing, {event.embedded} passages embedded"
+            self._bar.update(self._task, completed=event.done, total=event.total, description=text)
+
+    def finish(self, summary: Summary, library: Path, *, dry_run: bool) -> None:
+        """The closing line, messages, or the JSON object."""
+        if self._as_json:
+            counts = {key: value for key, value in asdict(summary).items() if key != "messages"}
+            whole = {
+                "library": str(library),
+                "dry_run": dry_run,
+                **counts,
+                "messages": summary.messages,
+                "changes": self._changes,
+            }
+            self._out.write(json.dumps(whole, ensure_ascii=False))
+            return
+        for message in summary.messages:
+            render.err().write(f"archivist: {render.safe(message)}")
+        if self._quiet:
+            return
+        for kind, count in self.counts.items():
+            if count > _LISTED and not self._verbose:
+                self._out.write(f"{_SIGNS[kind]} … {count - _LISTED} more {kind} (-v lists them)")
+        would = "would be " if dry_run else ""
+        parts = [f"{getattr(summary, name)} {would}{name}" for name in ("added", "changed", "moved", "removed")]
+        line = ", ".join([*parts, f"{summary.unchanged} unchanged"])
+        without = summary.no_text + summary.failed
+        line += f"; {without} new without text" if without else ""
+        line += f"; {summary.embedded} passages embedded in {summary.seconds:.1f} s" if summary.embedded else ""
+        self._out.write(line)
+
+    def _tell(self, change: Change) -> None:
+        self.counts[change.kind] += 1
+        if self._as_json:
+            self._changes.append({"kind": change.kind, "path": change.path, "reason": change.reason})
+        elif not self._quiet and (self._verbose or self.counts[change.kind] <= _LISTED):
+            reason = f": {render.one_line(change.reason)}" if change.reason else ""
+            if change.kind == "moved":
+                reason = f" (was {render.one_line(change.reason)})"
+            line = f"{_SIGNS[change.kind]} {render.one_line(change.path)}{reason}"
+            if self._bar is not None:
+                self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            else:
+                self._out.write(line)
+
+
+def _bar() -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -1,0 +1,221 @@
+"""What people see in a terminal: hits, passages, status, changes, as text without anything that a terminal would obey.
+
+Text that comes from documents is stripped of control characters, escapes and direction overrides here, whatever it went through
+before. Colour and links appear only on a terminal, and never with NO_COLOR or TERM=dumb.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from search.models import Coverage, DateRange, Document, Hit
+
+# C0 but tab and newline, DEL, C1, zero-width and direction marks, overrides and isolates, lone surrogates.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_SNIPPET_LINES = 3
+
+
+def safe(text: str) -> str:
+    """Text that a terminal only shows: no control characters, no escapes, no invisible or direction-changing ones."""
+    return _UNSAFE.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """The same on one line, white space reduced."""
+    return " ".join(safe(text).split())
+
+
+class Terminal:
+    """How to write to a stream: with styles and links on a capable terminal, plainly elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        tty = stream.isatty()
+        dumb = os.environ.get("TERM", "") in {"", "dumb"}
+        self.interactive = tty and not dumb
+        self._styled = (self.interactive and not os.environ.get("NO_COLOR")) or bool(os.environ.get("FORCE_COLOR"))
+        self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 140)) if tty else 100
+
+    def style(self, text: str, code: str) -> str:
+        """Text in an SGR style, "1" for bold, where styles are shown."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self._styled and text else text
+
+    def link(self, text: str, path: Path, line: int) -> str:
+        """Text that opens a file at a line when clicked (OSC 8), where links are shown.
+
+        EDITOR_URI is a template for editors that open by address, such as vscode://file/{path}:{line}:{col}.
+        """
+        if not self.interactive or not path.is_absolute():
+            return text
+        place = quote(os.fsencode(path))
+        template = os.environ.get("EDITOR_URI")
+        if template:
+            target = template.replace("{path}", place).replace("{line}", str(line)).replace("{col}", "1")
+        else:
+            target = f"file://{quote(socket.gethostname())}{place}"
+        return f"\x1b]8;;{_UNSAFE.sub('', target)}\x1b\\{text}\x1b]8;;\x1b\\"
+
+    def write(self, line: str = "") -> None:
+        """One line; what the stream's encoding cannot show becomes "?"."""
+        encoding = self.stream.encoding or "utf-8"
+        self.stream.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+
+
+def out() -> Terminal:
+    """Standard output: results."""
+    return Terminal(sys.stdout)
+
+
+def err() -> Terminal:
+    """Standard error: progress, notes, ranges."""
+    return Terminal(sys.stderr)
+
+
+def place(document: Document, line: int | None = None, page: int | None = None) -> str:
+    """Where something stands: path:line, or path p. 3 for documents with pages."""
+    if page is not None:
+        return f"{one_line(document.path)} p. {page}"
+    return one_line(document.path) + (f":{line}" if line else "")
+
+
+def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:
+    """Numbered hits with place, key, date, heading path and a snippet whose matched words are marked."""
+    from search.sources import to_os
+
+    width = len(str(len(found)))
+    for number, hit in enumerate(found, 1):
+        document, passage = hit.document, hit.passage
+        where = terminal.style(place(document, passage.first_line, passage.page), "1")
+        full = Path(to_os(document.root)) / to_os(document.path)
+        dated = f"  {document.date}" if document.date else ""
+        terminal.write(f"{number:>{width}}  {terminal.link(where, full, passage.first_line)}  {passage.key}{dated}")
+        indent = " " * (width + 2)
+        above = " > ".join(dict.fromkeys([document.title, *passage.headings]))
+        terminal.write(indent + terminal.style(_cut(one_line(above), terminal.width - len(indent)), "2"))
+        for line in snippet(passage.text, hit.matched, terminal.width - len(indent)):
+            terminal.write(indent + mark(line, hit.matched, terminal))
+        if explain:
+            terminal.write(indent + terminal.style(explained(hit), "36"))
+
+
+def explained(hit: Hit) -> str:
+    """Score and rank of a hit in each list, and the words that matched."""
+    parts = [f"score {hit.score:.3f}"]
+    for name, rank, score in (
+        ("keyword", hit.keyword_rank, hit.keyword_score),
+        ("vector", hit.vector_rank, hit.vector_score),
+    ):
+        if score is None:
+            parts.append(f"{name} -")
+        else:
+            parts.append(f"{name} {f'#{rank}' if rank else 'beyond the list'} ({score:.3f})")
+    parts.append("matched " + (", ".join(one_line(word) for word in hit.matched) or "no word"))
+    return "; ".join(parts)
+
+
+def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
+    """A few lines of a passage around its first matched words, each at most `width` columns wide."""
+    flat = one_line(text)
+    first = min((at for word in matched if (at := flat.casefold().find(one_line(word).casefold())) >= 0), default=0)
+    budget = width * _SNIPPET_LINES
+    start = 0 if len(flat) <= budget or first < budget // 2 else flat.find(" ", max(0, first - budget // 3)) + 1
+    lines: list[str] = []
+    current = "…" if start else ""
+    for word in _words(flat[start:]):
+        if _columns(current) + _columns(word) + 1 > width and current:
+            lines.append(current)
+            current = ""
+            if len(lines) == _SNIPPET_LINES:
+                lines[-1] = _cut(lines[-1] + " …", width)
+                return lines
+        glue = " " if current and not _is_wide(word[0]) else ""
+        current += glue + word
+    return [*lines, current] if current else lines
+
+
+def mark(line: str, matched: Iterable[str], terminal: Terminal) -> str:
+    """A line with the matched words in bold."""
+    words = sorted({one_line(word) for word in matched if one_line(word)}, key=len, reverse=True)
+    if not words:
+        return line
+    pattern = "|".join(rf"(?<!\w){re.escape(w)}(?!\w)" if w.isascii() and w.isalnum() else re.escape(w) for w in words)
+    return re.sub(pattern, lambda match: terminal.style(match[0], "1;33"), line, flags=re.IGNORECASE)
+
+
+def date_range(resolved: DateRange | None, field: str) -> str | None:
+    """A resolved range as shown under a query, None when no date was asked for."""
+    if resolved is None:
+        return None
+    name = {"date": "dated", "modified": "changed", "created": "created"}[field]
+    if resolved.start == resolved.end:
+        return f"{name} {resolved.start}"
+    if resolved.start and resolved.end:
+        return f"{name} {resolved.start} to {resolved.end}"
+    return f"{name} {resolved.start} or later" if resolved.start else f"{name} {resolved.end} or earlier"
+
+
+def coverage(known: Coverage) -> str:
+    """How much could be searched: "60 documents, 3 without text, indexed 2 days ago"."""
+    parts = [f"{known.documents} documents"]
+    if known.without_text:
+        parts.append(f"{known.without_text} without text")
+    if known.passages != known.embedded:
+        parts.append(f"{known.passages - known.embedded} passages not embedded")
+    if known.indexed_at:
+        parts.append(f"indexed {age(known.indexed_at)}")
+    return ", ".join(parts)
+
+
+def age(moment: str, now: datetime | None = None) -> str:
+    """How long ago a stored moment was, in words."""
+    then = datetime.fromisoformat(moment)
+    seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            count = seconds // size
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def bytes_in_words(size: int) -> str:
+    """A number of bytes in kB or MB."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
+
+
+def _words(text: str) -> Iterable[str]:
+    """Words, and single characters of scripts whose lines break anywhere."""
+    for word in text.split():
+        yield from re.findall(
+            r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+",
+            word,
+        )
+
+
+def _is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in "WF"
+
+
+def _columns(text: str) -> int:
+    return sum(0 if unicodedata.combining(c) else 2 if _is_wide(c) else 1 for c in text)
+
+
+def _cut(text: str, width: int) -> str:
+    if _columns(text) <= width:
+        return text
+    kept = ""
+    for character in text:
+        if _columns(kept) + _columns(character) > width - 1:
+            break
+        kept += character
+    return kept + "…"

@@ -1,0 +1,125 @@
+"""`archivist show`, `status` and `roots`: what is stored, as text or JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assistant import render
+from assistant.errors import UsageError
+
+if TYPE_CHECKING:
+    from search import Document, Library, Passage
+    from search.documents import Reading
+
+_KEY = re.compile(r"#?[a-z2-7]{4,10}")
+_LISTED = 20
+
+
+def show(library: Library, what: str, *, lines: str | None, context: int, as_json: bool) -> None:
+    """Show a passage by its key, or a document by its path, with line numbers."""
+    from search.errors import NotFoundError
+
+    first, last = _line_range(lines)
+    passage: Passage | None = None
+    notes = render.err()
+    try:
+        document = library.document(what)
+    except NotFoundError:
+        if not _KEY.fullmatch(what.strip().lower()):
+            raise
+        document, passage, moved_from = library.passage(what)
+        if moved_from:
+            notes.write(f"{moved_from} has moved to {passage.key} in {render.one_line(document.path)}")
+    if passage is not None and first is None:
+        first, last = max(1, passage.first_line - context), passage.last_line + context
+    if document.text_status != "ok":
+        notes.write(f"{render.one_line(document.path)} has no text: {render.one_line(document.text_status)}")
+    reading = library.read(document, first, last)
+    if as_json:
+        render.out().write(json.dumps(_object(document, passage, reading), ensure_ascii=False))
+    else:
+        _print(document, passage, reading)
+    if stale := library.stale(document):
+        notes.write(f"{stale} since it was indexed {render.age(document.indexed_at)}: archivist index brings it up to date")
+
+
+def status(library: Library, *, as_json: bool) -> None:
+    """Show documents, passages, coverage, age, model, size, folders and the files without text."""
+    known = library.status()
+    out = render.out()
+    if as_json:
+        out.write(json.dumps(asdict(known), ensure_ascii=False))
+        return
+    coverage = known.coverage
+    out.write(f"library    {render.safe(known.path)} ({render.bytes_in_words(known.size)})")
+    formats = ", ".join(f"{count} {name}" for name, count in known.formats.items())
+    out.write(f"documents  {coverage.documents} ({render.one_line(formats)})" if formats else "documents  0")
+    out.write(f"passages   {coverage.passages}, {coverage.embedded} with an embedding")
+    if known.model:
+        out.write(
+            f"model      {render.one_line(known.model)} ({(known.revision or '')[:12]}, {known.dimension or '?'} dimensions)"
+        )
+    for root in known.roots:
+        when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
+        out.write(f"folder     {render.one_line(root.path)}: {root.documents} documents, {when}")
+    if coverage.without_text:
+        out.write(f"no text    {coverage.without_text} of {coverage.documents} files:")
+        for path, reason in known.without_text[:_LISTED]:
+            out.write(f"           {render.one_line(path)}: {render.one_line(reason)}")
+        if len(known.without_text) > _LISTED:
+            out.write(f"           … and {len(known.without_text) - _LISTED} more (--json lists them)")
+
+
+def roots(library: Library, *, as_json: bool) -> None:
+    """List the folders, and the single files, that the library follows."""
+    known = library.status().roots
+    out = render.out()
+    if as_json:
+        out.write(json.dumps({"roots": [asdict(root) for root in known]}, ensure_ascii=False))
+        return
+    for root in known:
+        there = "" if not Path(root.path).is_absolute() or Path(root.path).is_dir() else "; the folder is not there"
+        when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
+        only = f"; only {', '.join(map(render.one_line, root.named))}" if root.named and not root.whole else ""
+        out.write(f"{render.one_line(root.path)}: {root.documents} documents, {when}{only}{there}")
+
+
+def _line_range(lines: str | None) -> tuple[int | None, int | None]:
+    if lines is None:
+        return None, None
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", lines.strip())
+    if match is None:
+        raise UsageError(f"--lines: got {lines!r}, want FROM-TO such as 10-40")
+    return int(match[1]), int(match[2] or match[1])
+
+
+def _object(document: Document, passage: Passage | None, reading: Reading) -> dict[str, object]:
+    return {
+        "document": asdict(document),
+        "passage": asdict(passage) if passage else None,
+        "first_line": reading.first_line,
+        "last_line": reading.last_line,
+        "total_lines": reading.total,
+        "text": render.safe("\n".join(reading.lines)),
+    }
+
+
+def _print(document: Document, passage: Passage | None, reading: Reading) -> None:
+    from search.sources import to_os
+
+    out = render.out()
+    where = render.place(document, passage.first_line if passage else None, passage.page if passage else None)
+    full = Path(to_os(document.root)) / to_os(document.path)
+    out.write(out.link(out.style(where, "1"), full, reading.first_line) + (f"  {passage.key}" if passage else ""))
+    facts = [document.title, document.category, document.author, document.language, *document.tags]
+    dated = f"{document.date} ({document.date_source})" if document.date else None
+    out.write(out.style(render.one_line(" · ".join(fact for fact in (*facts, dated) if fact)), "2"))
+    width = len(str(reading.last_line))
+    for number, line in enumerate(reading.lines, reading.first_line):
+        inside = passage is None or passage.first_line <= number <= passage.last_line
+        text = f"{number:>{width}}  {render.safe(line)}".rstrip()
+        out.write(text if inside else out.style(text, "2"))

@@ -1,0 +1,161 @@
+"""From a file's bytes to a draft: a document with its passages, complete but for the vectors.
+
+In: a path relative to its root, the bytes, their time of change. Out: a DocumentRecord and, for each passage, the text that is
+to be embedded. Reading, dating, language and chunking meet here; nothing here touches the library file or a model's weights.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from search import dates, languages, readers, terms
+from search.chunking import Chunk, Tokenizer, chunk, embedded_text
+from search.errors import ReadError
+from search.models import Extract
+from search.store import DocumentRecord, PassageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What is known of a file before it is read: its root's id, its path below that root, size in bytes, time of change."""
+
+    root: int
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document whose passages still lack their vectors; inputs[i] is what is to be embedded for passages[i].
+
+    failed: the file could not be read as what it claims to be; a file that just holds no text has not failed.
+    """
+
+    record: DocumentRecord
+    inputs: tuple[str, ...] = ()
+    failed: bool = False
+
+    def with_vectors(self, vectors: Mapping[str, bytes]) -> DocumentRecord:
+        """The complete record; `vectors` holds the packed vector of every input."""
+        passages = (
+            replace(passage, vector=vectors[text]) for passage, text in zip(self.record.passages, self.inputs, strict=True)
+        )
+        return replace(self.record, passages=tuple(passages))
+
+
+def input_hash(text: str) -> bytes:
+    """What tells whether a text was embedded before: the first 16 bytes of its SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def now() -> str:
+    """The time in UTC, as stored."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def draft_file(file: File, data: bytes, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
+    """Read a file's bytes into a draft. A file that a reader refuses gives a document without text that says why."""
+    try:
+        extract = readers.read(Path(file.path), data)
+    except ReadError as error:
+        return without_text(file, str(error), content_hash)
+    return draft(file, extract, content_hash, tokenizer, max_tokens)
+
+
+def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
+    """Cut an extract into passages and gather what the library keeps of the document."""
+    chunks = chunk(extract, tokenizer, max_tokens=max_tokens) if extract.text.strip() else []
+    title = " ".join((extract.title or PurePosixPath(file.path).stem).split())[:500]
+    stated = [value for value in (extract.created, extract.modified) if value]
+    day, source = dates.document_date(
+        front_matter=extract.date, path=file.path, properties=stated, text=extract.text, modified=file.mtime_ns / 1e9
+    )
+    record = DocumentRecord(
+        root=file.root,
+        path=file.path,
+        title=title,
+        format=extract.format,
+        category=extract.category or _first_folder(file.path),
+        author=extract.author,
+        language=extract.language or languages.detect(extract.text),
+        created=_day(extract.created),
+        modified=_day(extract.modified) or _local_day(file.mtime_ns),
+        date=day,
+        date_source=source,
+        content_hash=content_hash,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+        pages=len(extract.page_starts) or None,
+        text_status="ok" if chunks else extract.no_text or "empty: no text in it",
+        encoding=extract.encoding,
+        indexed_at=now(),
+        first_line=extract.first_line,
+        notes=extract.notes,
+        metadata=extract.metadata,
+        tags=tuple(dict.fromkeys(extract.tags)),
+        text=extract.text if chunks else "",
+        passages=tuple(_passage(extract, title, piece) for piece in chunks),
+    )
+    return Draft(record, tuple(embedded_text(piece.context, extract.text[piece.start : piece.end]) for piece in chunks))
+
+
+def without_text(file: File, reason: str, content_hash: str | None, *, failed: bool = True) -> Draft:
+    """A document of which only its existence is known, and why. Without a hash it is looked at again at the next run."""
+    suffix = PurePosixPath(file.path).suffix.lstrip(".").lower()
+    day, source = dates.document_date(front_matter=None, path=file.path, properties=(), text="", modified=file.mtime_ns / 1e9)
+    record = DocumentRecord(
+        root=file.root,
+        path=file.path,
+        title=PurePosixPath(file.path).stem,
+        format=suffix or "unknown",
+        category=_first_folder(file.path),
+        author=None,
+        language=None,
+        created=None,
+        modified=_local_day(file.mtime_ns),
+        date=day,
+        date_source=source,
+        content_hash=content_hash,
+        size=file.size,
+        mtime_ns=file.mtime_ns if content_hash else None,
+        pages=None,
+        text_status=reason,
+        encoding="",
+        indexed_at=now(),
+    )
+    return Draft(record, failed=failed)
+
+
+def _passage(extract: Extract, title: str, piece: Chunk) -> PassageRecord:
+    text = extract.text[piece.start : piece.end]
+    return PassageRecord(
+        headings=piece.headings,
+        page=piece.page,
+        first_line=piece.first_line,
+        last_line=piece.last_line,
+        start=piece.start,
+        end=piece.end,
+        text=text,
+        terms=terms.derived(text, title=title, headings=piece.headings),
+        tokens=piece.tokens,
+        input=input_hash(embedded_text(piece.context, text)),
+        vector=b"",
+    )
+
+
+def _first_folder(path: str) -> str | None:
+    folder, found, _ = path.partition("/")
+    return folder if found else None
+
+
+def _day(written: str | None) -> str | None:
+    return dates.parse_day(written) if written else None
+
+
+def _local_day(mtime_ns: int) -> str:
+    return datetime.fromtimestamp(mtime_ns / 1e9).astimezone().date().isoformat()

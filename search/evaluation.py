@@ -1,0 +1,198 @@
+"""Measuring retrieval: recall, nDCG, MRR and MAP of each search mode on fixed queries with known answers.
+
+In: a corpus with judgements (a BEIR folder) or cases over a library. Out: means per mode. Everything counts by document: a
+document stands where its best passage stands. The measures are those of trec_eval; tests compare them with ir-measures.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from search import upkeep
+from search.embedding import Embedder, Vectors
+from search.errors import UserError
+from search.library import Library
+from search.models import Extract, Filters, Mode
+
+MODES: tuple[Mode, ...] = ("keyword", "vector", "hybrid")
+DEPTH = 100
+
+Judgements = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query with the grade of each relevant document (0 or missing: not relevant); filters apply before the search."""
+
+    id: str
+    query: str
+    relevant: Judgements
+    kind: str = ""
+    filters: Filters = field(default_factory=Filters)
+    today: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A BEIR folder: documents are read when they are needed."""
+
+    name: str
+    folder: Path
+    cases: tuple[Case, ...]
+
+    def documents(self) -> Iterator[tuple[str, Extract]]:
+        """Each document's id and its text."""
+        for row in _rows(self.folder / "corpus.jsonl"):
+            yield str(row["_id"]), Extract(text=row["text"], format="text", title=row.get("title") or None)
+
+
+def ndcg(ranking: Sequence[str], relevant: Judgements, depth: int = 10) -> float:
+    """Normalized discounted cumulative gain, 0 to 1: gain is the grade, discount log2(rank + 1) (trec_eval's)."""
+    gains = [relevant.get(document, 0) for document in ranking[:depth]]
+    ideal = sorted((grade for grade in relevant.values() if grade > 0), reverse=True)[:depth]
+    return _discounted(gains) / _discounted(ideal) if ideal else 0.0
+
+
+def recall(ranking: Sequence[str], relevant: Judgements, depth: int = DEPTH) -> float:
+    """Share of the relevant documents among the first `depth`, 0 to 1."""
+    wanted = {document for document, grade in relevant.items() if grade > 0}
+    return len(wanted.intersection(ranking[:depth])) / len(wanted) if wanted else 0.0
+
+
+def reciprocal_rank(ranking: Sequence[str], relevant: Judgements, depth: int = 10) -> float:
+    """1 / rank of the first relevant document among the first `depth`, 0 when there is none; its mean is MRR."""
+    return next((1 / rank for rank, document in enumerate(ranking[:depth], 1) if relevant.get(document, 0) > 0), 0.0)
+
+
+def average_precision(ranking: Sequence[str], relevant: Judgements) -> float:
+    """Mean of the precision at each relevant document, those not found counting 0; its mean over queries is MAP."""
+    wanted = sum(grade > 0 for grade in relevant.values())
+    found, total = 0, 0.0
+    for rank, document in enumerate(ranking, 1):
+        if relevant.get(document, 0) > 0:
+            found += 1
+            total += found / rank
+    return total / wanted if wanted else 0.0
+
+
+MEASURES: dict[str, Callable[[Sequence[str], Judgements], float]] = {
+    "ndcg@10": ndcg,
+    "recall@100": recall,
+    "mrr@10": reciprocal_rank,
+    "map": average_precision,
+}
+
+
+def read_corpus(folder: Path) -> Corpus:
+    """A BEIR folder: corpus.jsonl, queries.jsonl, qrels/test.tsv. Queries without a judgement are left out. Raises UserError."""
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder} is no BEIR folder: {name} is missing", "it holds these three files")
+    judged: dict[str, dict[str, int]] = {}
+    with (folder / "qrels" / "test.tsv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.reader(lines, delimiter="\t"):
+            if len(row) == 3 and row[2].lstrip("-").isdigit():
+                judged.setdefault(row[0], {})[row[1]] = int(row[2])
+    cases = tuple(
+        Case(str(row["_id"]), row["text"], judged[str(row["_id"])])
+        for row in _rows(folder / "queries.jsonl")
+        if any(grade > 0 for grade in judged.get(str(row["_id"]), {}).values())
+    )
+    return Corpus(folder.name, folder, cases)
+
+
+def read_cases(path: Path) -> list[Case]:
+    """Cases as JSON lines {id, question, kind, today, expect: {documents, filters, absent}}. Raises UserError with the line."""
+    cases = []
+    for number, row in enumerate(_rows(path), 1):
+        try:
+            expect = row["expect"]
+            relevant = dict.fromkeys(expect["documents"], 1)
+            day = date.fromisoformat(row["today"])
+            cases.append(Case(row["id"], row["question"], relevant, row["kind"], _filters(expect.get("filters") or {}), day))
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(f"{path}:{number}: {type(error).__name__}: {error}", "see data/evals/library.jsonl") from error
+    return cases
+
+
+def index_corpus(corpus: Corpus, library: Path, embedder: Embedder) -> None:
+    """Put a corpus into a library file; its documents' paths are their ids."""
+    upkeep.add_texts(library, corpus.name, corpus.documents(), embedder)
+
+
+def evaluate(
+    library: Path, cases: Sequence[Case], embedder: Embedder, modes: Iterable[Mode] = MODES
+) -> dict[Mode, list[dict[str, float]]]:
+    """The measures of every case, in order, per mode."""
+    remembering = _Remembering(embedder)
+    results: dict[Mode, list[dict[str, float]]] = {}
+    with Library.open(library, embedder=remembering) as opened:
+        for mode in modes:
+            results[mode] = []
+            for case in cases:
+                hits = opened.search(case.query, case.filters, mode=mode, limit=DEPTH, by_document=True, today=case.today)
+                ranking = [hit.document.path for hit in hits]
+                results[mode].append({name: measure(ranking, case.relevant) for name, measure in MEASURES.items()})
+    return results
+
+
+def mean(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of each measure over cases, rounded to four digits; empty without cases."""
+    if not measured:
+        return {}
+    return {name: round(sum(case[name] for case in measured) / len(measured), 4) for name in measured[0]}
+
+
+class _Remembering:
+    """An embedder that embeds each query once, for runs that ask the same in several modes."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vectors] = {}
+        self.identity = embedder.identity
+        self.max_tokens = embedder.max_tokens
+
+    def token_starts(self, text: str) -> Sequence[int]:
+        return self._embedder.token_starts(text)
+
+    def vocabulary(self) -> Iterable[str]:
+        return self._embedder.vocabulary()
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._embedder.embed_passages(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        if text not in self._known:
+            self._known[text] = self._embedder.embed_query(text)
+        return self._known[text]
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield json.loads(line)
+                except ValueError as error:
+                    raise UserError(f"{path}:{number}: not JSON: {error}") from error
+
+
+def _filters(given: Mapping[str, Any]) -> Filters:
+    """The filters that a case names; a single string stands for a list of one."""
+    lists = {"category", "tags", "source", "format", "author", "language"}
+    known: dict[str, Any] = {
+        name: tuple([value] if isinstance(value, str) else value) for name, value in given.items() if name in lists
+    }
+    known |= {name: given[name] for name in ("title", "after", "before", "during", "date_field") if name in given}
+    return Filters(**known)

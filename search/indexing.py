@@ -1,0 +1,374 @@
+"""Bringing a library in step with a folder: sources, readers, chunking, embedding, store, incrementally.
+
+A run over a root walks it once and compares sizes and times with what is stored; only files that differ are read, only passages
+whose text is new are embedded, and each document is replaced in a transaction that many small documents share. What the walk
+found waits in temporary tables on disk, so memory does not grow with the number of files. What is gone is removed last.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from search import sources, store
+from search.drafts import Draft, File, draft_file, input_hash, now, without_text
+from search.embedding import Embedder
+from search.errors import EmbedderError, ReadError
+from search.sources import Skipped, SourceFile
+from search.store import REBUILD, DocumentRecord
+from search.vector import pack
+
+Kind = Literal["added", "changed", "moved", "removed", "no text", "failed", "skipped", "kept"]
+
+_BATCH_PASSAGES = 256
+_BATCH_DOCUMENTS = 64
+_PAGE = 500
+# A file that changes twice within one tick of the file system's clock keeps its time: a file this young is looked at again.
+_CLOCK_TICK_NS = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to one file. reason: why it has no text, was skipped, or where it was moved from."""
+
+    kind: Kind
+    path: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: files done of those that need work; passages embedded so far."""
+
+    done: int
+    total: int
+    embedded: int
+
+
+Report = Callable[[Change | Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder that the library follows: the whole of it, or only the files named. named: paths below it, taken in any case."""
+
+    id: int
+    path: Path
+    whole: bool
+    named: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    max_bytes: int
+
+
+@dataclass(slots=True)
+class Summary:
+    """The counts of a run. read: files whose content was read; refused: removals held back; kept: unreadable, left as known."""
+
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    no_text: int = 0
+    failed: int = 0
+    skipped: int = 0
+    kept: int = 0
+    refused: int = 0
+    embedded: int = 0
+    read: int = 0
+    seconds: float = 0.0
+    messages: list[str] = field(default_factory=list)
+
+    def count(self, kind: Kind) -> None:
+        """Count one change."""
+        name = kind.replace(" ", "_")
+        setattr(self, name, getattr(self, name) + 1)
+
+
+class Indexer:
+    """One run of indexing on an open connection; `index_root` may be called for several roots."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, embedder: Embedder, *, max_tokens: int, report: Report, dry_run: bool = False
+    ) -> None:
+        self._connection = connection
+        self._embedder = embedder
+        self._max_tokens = max_tokens
+        self._report = report
+        self._dry_run = dry_run
+        self._waiting: list[tuple[Draft, int | None]] = []
+        self._waiting_passages = 0
+        self._dimension: int | None = store.get_meta(connection, "dimension")
+        self.summary = Summary()
+
+    def index_root(self, root: Root, *, below: str = "", prune: bool = False) -> None:
+        """Bring the library in step with a root, or with the part of it below a relative path.
+
+        Raises SourceError when the root is missing or unreadable: nothing is removed then.
+        """
+        started = time.monotonic()
+        self._walk(root, below)
+        total = self._connection.execute("SELECT count(*) FROM temp.candidates").fetchone()[0]
+        for done, file in enumerate(self._candidates(root)):
+            self._report(Progress(done, total, self.summary.embedded))
+            self._take(root, file)
+        self._flush()
+        self._report(Progress(total, total, self.summary.embedded))
+        self._remove_gone(root, prune)
+        if not self._dry_run:
+            self._close_run(root)
+        self.summary.seconds += time.monotonic() - started
+
+    def add(self, draft: Draft) -> None:
+        """Queue a draft that does not come from a root's folder; `flush` stores what is still queued."""
+        self._queue(draft, None)
+
+    def flush(self) -> None:
+        """Embed and store everything that is queued."""
+        self._flush()
+
+    def _walk(self, root: Root, below: str) -> None:
+        """Fill the temporary tables: `gone` with what is known and not found, `candidates` with what is new or differs."""
+        db = self._connection
+        with store.staging(db):
+            db.execute("DROP TABLE IF EXISTS temp.gone")
+            db.execute("DROP TABLE IF EXISTS temp.candidates")
+            db.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY, path TEXT NOT NULL, content_hash TEXT)")
+            db.execute(
+                "CREATE TEMP TABLE candidates (known INTEGER, path TEXT, size INTEGER, mtime_ns INTEGER, "
+                "PRIMARY KEY (known, path)) WITHOUT ROWID"
+            )
+            db.execute(
+                "INSERT INTO temp.gone SELECT id, path, content_hash FROM documents WHERE root = ? AND (? = '' OR path = ? "
+                "OR substr(path, 1, length(?) + 1) = ? || '/')",
+                (root.id, below, below, below, below),
+            )
+            self._known = db.execute("SELECT count(*) FROM temp.gone").fetchone()[0]
+            db.execute(
+                "INSERT OR IGNORE INTO temp.gone SELECT d.id, d.path, d.content_hash FROM documents d JOIN _roots r "
+                "ON r.id = d.root WHERE r.id <> ? AND r.id IN (SELECT value FROM json_each(?))",
+                (root.id, json.dumps([] if below else _roots_below(db, root))),
+            )
+            db.execute("CREATE INDEX temp.gone_by_hash ON gone(content_hash)")
+            db.execute("CREATE INDEX temp.gone_by_path ON gone(path)")
+            for found in _walk_root(root, below):
+                if isinstance(found, Skipped):
+                    self._skip(found)
+                else:
+                    self._compare(root, found)
+
+    def _compare(self, root: Root, found: SourceFile) -> None:
+        db = self._connection
+        row = db.execute(
+            "SELECT id, size, mtime_ns FROM documents WHERE root = ? AND path = ?", (root.id, found.path)
+        ).fetchone()
+        if row is not None:
+            db.execute("DELETE FROM temp.gone WHERE id = ?", (row[0],))
+        if row is not None and (row[1], row[2]) == (found.size, found.mtime_ns):
+            self.summary.unchanged += 1
+        else:
+            candidate = (row is not None, found.path, found.size, found.mtime_ns)
+            db.execute("INSERT OR REPLACE INTO temp.candidates VALUES (?, ?, ?, ?)", candidate)
+
+    def _skip(self, skipped: Skipped) -> None:
+        """Tell of a place that was passed over; what is known from below an unreadable one is not taken for gone."""
+        self._tell("skipped", skipped.path, skipped.reason)
+        if skipped.blind:
+            self._connection.execute(
+                "DELETE FROM temp.gone WHERE path = ? OR substr(path, 1, length(?) + 1) = ? || '/'", (skipped.path,) * 3
+            )
+
+    def _candidates(self, root: Root) -> Iterator[File]:
+        """What needs a look, new paths first: the vectors of a file that was renamed are still stored then."""
+        last: tuple[int, str] = (-1, "")
+        while rows := self._connection.execute(
+            "SELECT known, path, size, mtime_ns FROM temp.candidates WHERE (known, path) > (?, ?) ORDER BY known, path LIMIT ?",
+            (*last, _PAGE),
+        ).fetchall():
+            for _, path, size, mtime_ns in rows:
+                yield File(root.id, path, size, mtime_ns)
+            last = (rows[-1][0], rows[-1][1])
+
+    def _take(self, root: Root, file: File) -> None:
+        """Read one file that is new or differs, and queue, move or just note it."""
+        full = root.path / sources.to_os(file.path)
+        # A link that was named by itself is meant to be followed; any other that took a file's place meanwhile is not.
+        source = SourceFile(file.path, full.resolve() if file.path in root.named else full, file.size, file.mtime_ns)
+        started = time.time_ns()
+        self.summary.read += 1
+        try:
+            data = sources.read_bytes(source, root.max_bytes)
+        except ReadError as error:
+            self._unreadable(file, str(error))
+            return
+        settled = file.mtime_ns <= started - _CLOCK_TICK_NS
+        digest = sources.content_hash(data)
+        known = self._connection.execute(
+            "SELECT id, content_hash FROM documents WHERE root = ? AND path = ?", (root.id, file.path)
+        ).fetchone()
+        if known is not None and known[1] == digest:
+            self._touch(known[0], file.mtime_ns if settled else None)
+            return
+        draft = draft_file(file, data, digest, self._embedder, self._max_tokens)
+        if not settled:
+            draft = replace(draft, record=replace(draft.record, mtime_ns=None))
+        gone = None if known is not None else self._gone_with(digest)
+        if gone is not None and self._same_passages(gone[0], draft.record):
+            self._move(gone, draft.record)
+            return
+        if draft.record.text_status != "ok":
+            self._tell("failed" if draft.failed else "no text", file.path, draft.record.text_status)
+        else:
+            self._tell("added" if known is None else "changed", file.path, "; ".join(draft.record.notes))
+        self._queue(draft, gone[0] if gone else None)
+
+    def _unreadable(self, file: File, reason: str) -> None:
+        """A file that cannot be opened: what is known of it stays, else it is recorded with the reason."""
+        known = self._connection.execute(
+            "SELECT 1 FROM documents WHERE root = ? AND path = ?", (file.root, file.path)
+        ).fetchone()
+        if known is not None:
+            self._tell("kept", file.path, f"{reason}; what the library holds of it stays")
+            return
+        self._tell("failed", file.path, reason)
+        self._queue(without_text(file, reason, None), None)
+
+    def _touch(self, document: int, mtime_ns: int | None) -> None:
+        """Only the time of change differs: nothing is read into passages or embedded anew."""
+        self.summary.unchanged += 1
+        if not self._dry_run:
+            with store.writing(self._connection):
+                self._connection.execute("UPDATE documents SET mtime_ns = ? WHERE id = ?", (mtime_ns, document))
+
+    def _gone_with(self, digest: str) -> tuple[int, str] | None:
+        row = self._connection.execute(
+            "SELECT id, path FROM temp.gone WHERE content_hash = ? ORDER BY path LIMIT 1", (digest,)
+        ).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def _same_passages(self, document: int, record: DocumentRecord) -> bool:
+        rows = self._connection.execute(
+            "SELECT headings, first_line, start_offset, end_offset FROM passages WHERE document_id = ? ORDER BY ordinal",
+            (document,),
+        ).fetchall()
+        return rows == [(json.dumps(p.headings, ensure_ascii=False), p.first_line, p.start, p.end) for p in record.passages]
+
+    def _move(self, gone: tuple[int, str], record: DocumentRecord) -> None:
+        self._tell("moved", record.path, gone[1])
+        self._connection.execute("DELETE FROM temp.gone WHERE id = ?", (gone[0],))
+        if not self._dry_run:
+            with store.writing(self._connection):
+                store.move_document(self._connection, gone[0], record)
+
+    def _queue(self, draft: Draft, instead_of: int | None) -> None:
+        """Hold a draft until a batch is full. instead_of: a document to remove in the same transaction."""
+        if instead_of is not None:
+            self._connection.execute("DELETE FROM temp.gone WHERE id = ?", (instead_of,))
+        if self._dry_run:
+            return
+        self._waiting.append((draft, instead_of))
+        self._waiting_passages += len(draft.inputs)
+        if self._waiting_passages >= _BATCH_PASSAGES or len(self._waiting) >= _BATCH_DOCUMENTS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        vectors = self._vectors([text for draft, _ in self._waiting for text in draft.inputs])
+        records = [(draft.with_vectors(vectors), instead_of) for draft, instead_of in self._waiting]
+        with store.writing(self._connection):
+            if self._dimension is not None:
+                store.set_meta(self._connection, "dimension", self._dimension)
+            for record, instead_of in records:
+                if instead_of is not None:
+                    store.remove_documents(self._connection, [instead_of])
+                store.replace_document(self._connection, record)
+        self._waiting.clear()
+        self._waiting_passages = 0
+
+    def _vectors(self, inputs: Sequence[str]) -> dict[str, bytes]:
+        """The packed vector of every input: from the library where it was embedded before, else from the model."""
+        vectors: dict[str, bytes] = {}
+        new: list[str] = []
+        for text in dict.fromkeys(inputs):
+            stored = store.stored_vector(self._connection, input_hash(text))
+            if stored is None:
+                new.append(text)
+            else:
+                vectors[text] = stored
+        for start in range(0, len(new), _BATCH_PASSAGES):
+            batch = new[start : start + _BATCH_PASSAGES]
+            rows = self._embedder.embed_passages(batch)
+            self._dimension = self._dimension or rows.shape[1]
+            if rows.shape != (len(batch), self._dimension):
+                raise EmbedderError(
+                    f"the embedding model gave {rows.shape[1]} dimensions, the library has {self._dimension}", REBUILD
+                )
+            vectors |= {text: pack(row) for text, row in zip(batch, rows, strict=True)}
+            self.summary.embedded += len(batch)
+        return vectors
+
+    def _remove_gone(self, root: Root, prune: bool) -> None:
+        """Remove what is gone, unless that is more than half (and more than 20) of what the root held: then say so."""
+        gone = self._connection.execute("SELECT count(*) FROM temp.gone").fetchone()[0]
+        if gone > 20 and gone * 2 > self._known and not prune:
+            self.summary.refused += gone
+            self.summary.messages.append(
+                f"{gone} of {self._known} documents of {root.path} would be removed: nothing was; --prune removes them"
+            )
+            return
+        while rows := self._connection.execute("SELECT id, path FROM temp.gone ORDER BY path LIMIT ?", (_PAGE,)).fetchall():
+            for _, path in rows:
+                self._tell("removed", path)
+            ids = [row[0] for row in rows]
+            if not self._dry_run:
+                with store.writing(self._connection):
+                    store.remove_documents(self._connection, ids)
+            self._connection.executemany("DELETE FROM temp.gone WHERE id = ?", ((i,) for i in ids))
+
+    def _close_run(self, root: Root) -> None:
+        """Note the time, drop roots that this one has taken over, and forget moved keys that lead nowhere any more."""
+        with store.writing(self._connection):
+            self._connection.execute("UPDATE _roots SET indexed_at = ? WHERE id = ?", (now(), root.id))
+            for other in _roots_below(self._connection, root):
+                self._connection.execute(
+                    "DELETE FROM _roots WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM documents WHERE root = ?1)", (other,)
+                )
+            self._connection.execute(
+                "DELETE FROM _moved_keys WHERE NOT EXISTS (SELECT 1 FROM passages WHERE passages.key = _moved_keys.new)"
+            )
+
+    def _tell(self, kind: Kind, path: str, reason: str = "") -> None:
+        self.summary.count(kind)
+        self._report(Change(kind, path, reason))
+
+
+def _walk_root(root: Root, below: str) -> Iterator[SourceFile | Skipped]:
+    """What a root's rules let through, and the files that were named, each once; `below` narrows it to a part of the root."""
+    if root.whole:
+        for found in sources.walk(root.path, include=root.include, exclude=root.exclude, max_bytes=root.max_bytes):
+            if found.path not in root.named and _is_below(found.path, below):
+                yield found
+    for name in root.named:
+        full = root.path / sources.to_os(name)
+        if _is_below(name, below) and full.is_file():
+            for found in sources.walk(full, max_bytes=root.max_bytes):
+                yield replace(found, path=name)
+
+
+def _is_below(path: str, below: str) -> bool:
+    return not below or path == below or path.startswith(f"{below}/")
+
+
+def _roots_below(db: sqlite3.Connection, root: Root) -> list[int]:
+    """The roots that lie inside a root which follows its whole folder: their documents are moved into it."""
+    if not root.whole:
+        return []
+    rows = db.execute("SELECT id, path FROM _roots WHERE id <> ?", (root.id,)).fetchall()
+    return [other for other, path in rows if Path(path).is_relative_to(root.path)]

@@ -1,0 +1,74 @@
+"""What a library says of itself: coverage, age, model, roots and the files without text."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from search import store
+from search.models import Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class RootStatus:
+    """A folder that the library follows; named: files that were indexed by name; whole: whether all the others are, too."""
+
+    path: str
+    documents: int
+    indexed_at: str | None
+    whole: bool
+    named: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What `status` shows. model: name of the embedding model; size: bytes of the file; without_text: (path, reason)."""
+
+    path: str
+    coverage: Coverage
+    model: str | None
+    revision: str | None
+    dimension: int | None
+    size: int
+    schema_version: int
+    roots: tuple[RootStatus, ...]
+    without_text: tuple[tuple[str, str], ...]
+    formats: dict[str, int]
+
+
+def coverage(connection: sqlite3.Connection) -> Coverage:
+    """How much of the library can be searched."""
+    return Coverage(
+        *connection.execute(
+            "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM documents WHERE text_status <> 'ok'), "
+            "(SELECT count(*) FROM passages), (SELECT count(*) FROM _embeddings), (SELECT min(indexed_at) FROM _roots)"
+        ).fetchone()
+    )
+
+
+def status(connection: sqlite3.Connection, path: Path) -> Status:
+    """Everything that `archivist status` shows."""
+    made_with = store.get_meta(connection, "embedder") or {}
+    roots = connection.execute(
+        "SELECT r.path, (SELECT count(*) FROM documents d WHERE d.root = r.id), r.indexed_at, r.whole, r.named "
+        "FROM _roots r ORDER BY r.path"
+    )
+    without_text = connection.execute("SELECT path, text_status FROM documents WHERE text_status <> 'ok' ORDER BY path")
+    formats = connection.execute("SELECT format, count(*) FROM documents GROUP BY format ORDER BY count(*) DESC, format")
+    return Status(
+        path=str(path),
+        coverage=coverage(connection),
+        model=made_with.get("name"),
+        revision=made_with.get("revision"),
+        dimension=store.get_meta(connection, "dimension"),
+        size=path.stat().st_size,
+        schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
+        roots=tuple(
+            RootStatus(path, count, indexed_at, bool(whole), tuple(json.loads(named)))
+            for path, count, indexed_at, whole, named in roots
+        ),
+        without_text=tuple(without_text.fetchall()),
+        formats=dict(formats.fetchall()),
+    )

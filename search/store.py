@@ -1,0 +1,423 @@
+"""The library file: opening it, its transactions, and replacing a document so that it is wholly old or wholly new.
+
+In: complete records (text, passages, vectors). Out: rows. Nothing here reads a file of the person's or computes a vector, so
+a write transaction is short. WAL lets readers go on while it lasts; they see the state from before it until it commits.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import json
+import os
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from search import schema
+from search.errors import LibraryError
+
+BUSY_SECONDS = 30.0
+REBUILD = "archivist index --rebuild"
+_MAGIC = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRecord:
+    """A passage ready to be stored; input: hash of what was embedded; vector: packed little-endian float32."""
+
+    headings: tuple[str, ...]
+    page: int | None
+    first_line: int
+    last_line: int
+    start: int
+    end: int
+    text: str
+    terms: str
+    tokens: int
+    input: bytes
+    vector: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document ready to be stored, with all that hangs on it. mtime_ns None: look at the content again at the next run."""
+
+    root: int
+    path: str
+    title: str
+    format: str
+    category: str | None
+    author: str | None
+    language: str | None
+    created: str | None
+    modified: str | None
+    date: str | None
+    date_source: str | None
+    content_hash: str | None
+    size: int
+    mtime_ns: int | None
+    pages: int | None
+    text_status: str
+    encoding: str
+    indexed_at: str
+    first_line: int = 1
+    notes: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    text: str = ""
+    passages: tuple[PassageRecord, ...] = ()
+
+
+_COLUMNS = tuple(
+    column.name for column in fields(DocumentRecord) if column.name not in {"notes", "metadata", "tags", "text", "passages"}
+)
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write; it opens on a read-only medium too. Raises LibraryError when the file is no library."""
+    _require_library(path)
+    wal = path.with_name(path.name + "-wal")
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        connection = _connect(path, "mode=rw")
+    elif not os.access(path, os.W_OK) and not os.access(path.parent, os.W_OK) and not wal.exists():
+        connection = _connect(path, "mode=ro&immutable=1")  # nobody can change it under us: WAL needs no -shm file then
+    else:
+        connection = _connect(path, "mode=ro")
+    with translated(path):
+        connection.execute("PRAGMA query_only = ON")
+        _check_version(connection, path)
+    return connection
+
+
+def open_for_writing(path: Path) -> sqlite3.Connection:
+    """A connection for the indexer; makes the file (0600) and its folder (0700) when missing, and migrates an older library."""
+    if path.exists() and path.stat().st_size:
+        _require_library(path)
+    else:
+        _make_file(path)
+    connection = _connect(path, "mode=rw")
+    with translated(path):
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA temp_store = FILE")
+        found = _check_version(connection, path, writing=True)
+        if found is None or found < schema.SCHEMA_VERSION:
+            if found is not None:
+                _back_up(connection, path, found)
+            schema.migrate(connection)
+    return connection
+
+
+def open_for_replacing(path: Path) -> sqlite3.Connection:
+    """A connection to a library of any version whose whole content is to be overwritten. Raises what a damaged file raises."""
+    connection = _connect(path, "mode=rw")
+    try:
+        if schema.version(connection) is None:
+            raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
+        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("quick_check failed")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turns SQLite's errors about the file into LibraryError with the command that mends it."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        words = str(error)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise LibraryError(f"{path} is being written by another program", "try again when it has finished") from error
+        if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
+            raise LibraryError(
+                f"{path} cannot be opened as needed: {words}", "check the rights of the file and folder"
+            ) from error
+        if code == sqlite3.SQLITE_FULL:
+            raise LibraryError(f"no space left for {path}", "free some space and run the same command again") from error
+        if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR}:
+            raise LibraryError(f"{path} is damaged: {words}", f"{REBUILD} makes it anew from the folders") from error
+        raise
+
+
+@contextmanager
+def reading(connection: sqlite3.Connection) -> Iterator[None]:
+    """One snapshot for several statements: a search never sees half of what an indexer commits meanwhile."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """A write transaction that takes its lock at once, so that it waits here and never fails half-way."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def staging(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that writes temporary tables only: it reads one state of the library and locks out nobody."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def index_lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
+    """Only one indexer at a time works on a library; a second one says so through `waiting`, then waits.
+
+    The lock is the kernel's, on a file beside the library: it falls with the process, however that ends.
+    """
+    lock = path.with_name(path.name + ".lock")
+    while True:
+        lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting(f"another index run is at work on {path}; waiting for it to end")
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if not _same_file(lock, handle):
+                continue  # its holder took the name away before letting go: this lock guards nothing any more
+            try:
+                yield
+            finally:
+                lock.unlink(missing_ok=True)
+            return
+        finally:
+            os.close(handle)
+
+
+def replace_document(connection: sqlite3.Connection, record: DocumentRecord) -> int:
+    """Store a document in place of the one with its root and path, if any; to be called inside `writing`. Returns its id."""
+    row = connection.execute("SELECT id FROM documents WHERE root = ? AND path = ?", (record.root, record.path)).fetchone()
+    if row is not None:
+        remove_documents(connection, [row[0]])
+    document = _insert_document(connection, record)
+    if record.text:
+        packed = zlib.compress(record.text.encode("utf-8"), 6)
+        connection.execute("INSERT INTO _texts(document_id, text) VALUES (?, ?)", (document, packed))
+    _insert_passages(connection, document, record)
+    return document
+
+
+def move_document(connection: sqlite3.Connection, document: int, record: DocumentRecord) -> None:
+    """Give a document another path and what follows from it; its passages and vectors stay, their old keys are remembered.
+
+    record.passages must hold the same texts in the same order; to be called inside `writing`.
+    """
+    columns = ", ".join(f"{name} = ?" for name in (*_COLUMNS, "notes", "metadata"))
+    connection.execute(f"UPDATE documents SET {columns} WHERE id = ?", (*_values(record), document))
+    connection.execute("DELETE FROM document_tags WHERE document_id = ?", (document,))
+    _insert_tags(connection, document, record.tags)
+    rows = connection.execute(
+        "SELECT id, key, text FROM passages WHERE document_id = ? ORDER BY ordinal", (document,)
+    ).fetchall()
+    for (passage, old, _), new in zip(rows, citation_keys(record.path, [row[2] for row in rows]), strict=True):
+        connection.execute("UPDATE passages SET key = ? WHERE id = ?", (new, passage))
+        connection.execute("UPDATE _moved_keys SET new = ? WHERE new = ?", (new, old))
+        connection.execute("INSERT OR REPLACE INTO _moved_keys(old, new) VALUES (?, ?)", (old, new))
+        connection.execute("DELETE FROM _moved_keys WHERE old = ?", (new,))
+
+
+def remove_documents(connection: sqlite3.Connection, documents: Iterable[int]) -> None:
+    """Remove documents with their passages, vectors and index entries; to be called inside `writing`."""
+    connection.executemany("DELETE FROM documents WHERE id = ?", ((document,) for document in documents))
+
+
+def stored_text(connection: sqlite3.Connection, document: int) -> str:
+    """The whole text of a document, "" when it has none."""
+    row = connection.execute("SELECT text FROM _texts WHERE document_id = ?", (document,)).fetchone()
+    return zlib.decompress(row[0]).decode("utf-8") if row else ""
+
+
+def citation_keys(path: str, texts: Sequence[str]) -> list[str]:
+    """The citation key of each passage of a document: 10 base32 characters of SHA-256 over path, text and n-th occurrence.
+
+    path is relative to its root, so every clone of a folder gives the same keys, and an edit elsewhere leaves a key alone.
+    """
+    seen: Counter[str] = Counter()
+    keys = []
+    for text in texts:
+        seen[text] += 1
+        digest = hashlib.sha256(f"{path}\0{text}\0{seen[text]}".encode()).digest()
+        keys.append(base64.b32encode(digest).decode("ascii")[:10].lower())
+    return keys
+
+
+def stored_vector(connection: sqlite3.Connection, input_hash: bytes) -> bytes | None:
+    """The packed vector of a passage that was made from this very input, whichever document holds it."""
+    row = connection.execute("SELECT vector FROM _embeddings WHERE input = ? LIMIT 1", (input_hash,)).fetchone()
+    return row[0] if row else None
+
+
+def get_meta(connection: sqlite3.Connection, key: str) -> Any:
+    """A setting of the library, None when it was never set."""
+    row = connection.execute("SELECT value FROM _meta WHERE key = ?", (key,)).fetchone()
+    return json.loads(row[0]) if row else None
+
+
+def set_meta(connection: sqlite3.Connection, key: str, value: Any) -> None:
+    """Record a setting of the library; to be called inside `writing`."""
+    connection.execute("INSERT OR REPLACE INTO _meta(key, value) VALUES (?, ?)", (key, json.dumps(value)))
+
+
+def check_identity(made_with: Mapping[str, Any], identity: Mapping[str, Any], path: Path) -> None:
+    """Raise LibraryError when vectors of this model cannot be compared with those in the library."""
+    differing = [key for key in ("revision", "query_prefix", "passage_prefix", "dtype") if made_with.get(key) != identity[key]]
+    if differing:
+        raise LibraryError(
+            f"{path} was made with the embedding model {made_with.get('name')} ({str(made_with.get('revision'))[:12]}), "
+            f"not with {identity['name']} ({identity['revision'][:12]}): {', '.join(differing)} differ",
+            f"--embedder {made_with.get('name')} uses that one, {REBUILD} makes the library anew with this one; "
+            "--mode keyword needs none",
+        )
+
+
+def checkpoint(connection: sqlite3.Connection) -> None:
+    """Fold the write-ahead log into the file and empty it, as far as readers let it."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    uri = f"file:{quote(os.fsencode(path.resolve()))}?{options}"
+    try:
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    except sqlite3.OperationalError as error:
+        raise LibraryError(f"cannot open {path}: {error}", "check the rights of the file and its folder") from error
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _require_library(path: Path) -> None:
+    if not path.exists():
+        raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
+    if path.is_dir():
+        raise LibraryError(f"{path} is a folder, not a library", "name a file with --library")
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_MAGIC))
+    except OSError as error:
+        raise LibraryError(f"{path} cannot be read: {error.strerror}", "check the rights of the file and its folder") from error
+    if start != _MAGIC:
+        raise LibraryError(
+            f"{path} is not an Archivist library, or its beginning is damaged",
+            f"name another file with --library; if it was a library, {REBUILD} DIR sets it aside and makes it anew",
+        )
+
+
+def _check_version(connection: sqlite3.Connection, path: Path, *, writing: bool = False) -> int | None:
+    found = schema.version(connection)
+    if found is None:
+        empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if writing and empty:
+            return None
+        raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
+    if found > schema.SCHEMA_VERSION:
+        raise LibraryError(
+            f"{path} was made by a newer Archivist (schema {found}, this one knows {schema.SCHEMA_VERSION})",
+            f"upgrade Archivist, or make the library anew with {REBUILD}",
+        )
+    if found < schema.SCHEMA_VERSION and not writing:
+        raise LibraryError(
+            f"{path} has the older schema {found} (want {schema.SCHEMA_VERSION})",
+            "archivist index brings it up to date and keeps a backup",
+        )
+    return found
+
+
+def _make_file(path: Path) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise LibraryError(f"cannot make a library at {path}: {error.strerror}", "name another place with --library") from error
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, found: int) -> None:
+    target = path.with_name(f"{path.name}.schema{found}.bak")
+    os.close(os.open(target, os.O_RDWR | os.O_CREAT, 0o600))
+    with closing(sqlite3.connect(target)) as copy:
+        connection.backup(copy)
+
+
+def _same_file(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _values(record: DocumentRecord) -> list[Any]:
+    values = [getattr(record, name) for name in _COLUMNS]
+    return [
+        *values,
+        json.dumps(record.notes, ensure_ascii=False),
+        json.dumps(record.metadata, ensure_ascii=False, sort_keys=True),
+    ]
+
+
+def _insert_document(connection: sqlite3.Connection, record: DocumentRecord) -> int:
+    names = (*_COLUMNS, "notes", "metadata")
+    marks = ", ".join("?" * len(names))
+    cursor = connection.execute(f"INSERT INTO documents({', '.join(names)}) VALUES ({marks})", _values(record))
+    assert cursor.lastrowid is not None
+    _insert_tags(connection, cursor.lastrowid, record.tags)
+    return cursor.lastrowid
+
+
+def _insert_tags(connection: sqlite3.Connection, document: int, tags: Iterable[str]) -> None:
+    connection.executemany("INSERT OR IGNORE INTO document_tags(document_id, tag) VALUES (?, ?)", ((document, t) for t in tags))
+
+
+def _insert_passages(connection: sqlite3.Connection, document: int, record: DocumentRecord) -> None:
+    keys = citation_keys(record.path, [passage.text for passage in record.passages])
+    for ordinal, (passage, key) in enumerate(zip(record.passages, keys, strict=True)):
+        cursor = connection.execute(
+            "INSERT INTO passages(document_id, ordinal, key, headings, page, first_line, last_line, start_offset, end_offset, "
+            "text, terms, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                document,
+                ordinal,
+                key,
+                json.dumps(passage.headings, ensure_ascii=False),
+                passage.page,
+                passage.first_line,
+                passage.last_line,
+                passage.start,
+                passage.end,
+                passage.text,
+                passage.terms,
+                passage.tokens,
+            ),
+        )
+        embedding = (cursor.lastrowid, passage.input, passage.vector)
+        connection.execute("INSERT INTO _embeddings(passage_id, input, vector) VALUES (?, ?, ?)", embedding)
+        connection.execute("DELETE FROM _moved_keys WHERE old = ?", (key,))

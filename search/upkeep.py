@@ -1,0 +1,315 @@
+"""What changes a library: indexing folders, forgetting them, making the library anew.
+
+Every function here takes the index lock, opens the file for writing, and ends with a truncating checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from search import sources, store
+from search.chunking import CHUNKING_VERSION, MAX_TOKENS
+from search.documents import find_document
+from search.drafts import File, draft
+from search.embedding import Embedder
+from search.errors import LibraryError, SourceError
+from search.indexing import Change, Indexer, Progress, Report, Root, Summary
+from search.models import Extract
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which files of a root are taken; None keeps what the root was indexed with before. max_bytes: per file."""
+
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    max_bytes: int | None = None
+
+
+_KEEP = Rules()
+_SELECT_ROOTS = "SELECT id, path, whole, named, include, exclude, max_bytes FROM _roots"
+
+
+def _quiet(_: Change | Progress) -> None:
+    """Report nothing."""
+
+
+def index(
+    path: Path,
+    places: Sequence[Path],
+    embedder: Embedder,
+    *,
+    rules: Rules = _KEEP,
+    prune: bool = False,
+    dry_run: bool = False,
+    report: Report = _quiet,
+    say: Say = lambda _: None,
+) -> Summary:
+    """Bring the library in step with folders and single files, or with every known root when `places` is empty.
+
+    Raises SourceError for a missing or unreadable place (nothing is removed then), LibraryError for a file that cannot be used
+    or was made with another model.
+    """
+    for place in places:
+        sources.locate(place)
+    with _open(path, say, dry_run=dry_run) as connection:
+        max_tokens = _agree(connection, embedder, path, dry_run=dry_run)
+        indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report, dry_run=dry_run)
+        jobs = [_job(connection, place, rules) for place in places] or [(root, "") for root in _roots(connection)]
+        if not jobs:
+            raise SourceError(f"{path} follows no folder yet", "archivist index DIR")
+        for root, below in jobs:
+            try:
+                indexer.index_root(root, below=below, prune=prune)
+            except SourceError as error:
+                if places:
+                    raise
+                # One root that is gone (an unplugged disk) keeps its documents and does not stop the others.
+                indexer.summary.refused += 1
+                indexer.summary.messages.append(f"{error}: its documents stay; archivist forget {root.path} removes them")
+    return indexer.summary
+
+
+def add_texts(
+    path: Path, name: str, texts: Iterator[tuple[str, Extract]], embedder: Embedder, *, report: Report = _quiet
+) -> Summary:
+    """Add documents that are not files, as (path, extract), under a root called `name`: for corpora and for other programs."""
+    with _open(path, lambda _: None) as connection:
+        max_tokens = _agree(connection, embedder, path)
+        root = _register(connection, name, whole=False, rules=_KEEP)
+        indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
+        for document, extract in texts:
+            file = File(root.id, document, len(extract.text), 0)
+            content_hash = sources.content_hash(extract.text.encode("utf-8", "surrogatepass"))
+            indexer.add(draft(file, extract, content_hash, embedder, max_tokens))
+        indexer.flush()
+    return indexer.summary
+
+
+def forget(path: Path, what: Path, *, say: Say = lambda _: None) -> int:
+    """Remove a root with its documents, or the documents at or below a path; returns how many were removed.
+
+    A path inside a root is also kept from coming back: it joins the root's exclusions until it is indexed by name again.
+    """
+    full = Path(os.path.abspath(what))  # noqa: PTH100 - resolve() would follow links, and the place may be gone
+    with _open(path, say, create=False) as connection, store.writing(connection):
+        roots = [(row[0], Path(row[1])) for row in connection.execute("SELECT id, path FROM _roots")]
+        inside = [(root, place) for root, place in roots if place.is_relative_to(full) or place.is_relative_to(_resolved(full))]
+        if inside:
+            removed = 0
+            for root, _ in inside:
+                removed += _remove(connection, "root = ?", (root,))
+                connection.execute("DELETE FROM _roots WHERE id = ?", (root,))
+            return removed
+        return _forget_inside(connection, what, full, roots)
+
+
+def rebuild(
+    path: Path,
+    places: Sequence[Path],
+    embedder: Embedder,
+    *,
+    report: Report = _quiet,
+    say: Say = lambda _: None,
+) -> Summary:
+    """Make the library anew from its roots and `places`: into a new file beside it, swapped in when it is complete.
+
+    A library that can still be read is overwritten in one transaction: readers that have it open see the old or the new state;
+    a damaged one is set aside under another name. Raises SourceError when no root is known and none is given.
+    """
+    with store.index_lock(path, say):
+        roots = _known_roots(path)
+        fresh = path.with_name(path.name + ".rebuild")
+        _remove_file(fresh)
+        try:
+            with closing(store.open_for_writing(fresh)) as connection:
+                max_tokens = _agree(connection, embedder, fresh)
+                indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
+                jobs = [(_restore(connection, root), "") for root in roots]
+                jobs += [_job(connection, place, _KEEP) for place in places]
+                if not jobs:
+                    raise SourceError(f"it is not known which folders {path} follows", "archivist index --rebuild DIR")
+                for root, below in jobs:
+                    indexer.index_root(root, below=below)
+                store.checkpoint(connection)
+            _swap_in(fresh, path, say)
+        finally:
+            _remove_file(fresh)
+    return indexer.summary
+
+
+@contextmanager
+def _open(path: Path, say: Say, *, create: bool = True, dry_run: bool = False) -> Iterator[sqlite3.Connection]:
+    """The library, locked against other indexers and open for writing; folded into one file again at the end."""
+    if dry_run and not path.exists():
+        raise LibraryError(f"there is no library at {path} to compare with", "leave --dry-run away to make it")
+    if not create and not path.exists():
+        raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
+    with store.index_lock(path, say), closing(store.open_for_writing(path)) as connection, store.translated(path):
+        yield connection
+        store.checkpoint(connection)
+
+
+def _agree(connection: sqlite3.Connection, embedder: Embedder, path: Path, *, dry_run: bool = False) -> int:
+    """Check model and chunking against what the library was made with, or record them in a new one. Returns the token limit."""
+    identity = asdict(embedder.identity)
+    max_tokens = min(MAX_TOKENS, embedder.max_tokens)
+    chunking = {"version": CHUNKING_VERSION, "max_tokens": max_tokens}
+    known, cut = store.get_meta(connection, "embedder"), store.get_meta(connection, "chunking")
+    if known is not None:
+        store.check_identity(known, identity, path)
+    if cut is not None and cut != chunking:
+        raise LibraryError(f"{path} was cut into passages as {cut}, this Archivist does it as {chunking}", store.REBUILD)
+    if known is None and not dry_run:
+        with store.writing(connection):
+            store.set_meta(connection, "embedder", identity)
+            store.set_meta(connection, "chunking", chunking)
+    return max_tokens
+
+
+def _job(connection: sqlite3.Connection, place: Path, rules: Rules) -> tuple[Root, str]:
+    """The root that a place belongs to, registered when new, and the part of it that is meant ("" for all)."""
+    folder, name = sources.locate(place)
+    for root in _roots(connection):
+        if root.whole and folder.is_relative_to(root.path) and (folder != root.path or name is not None):
+            below = sources.to_text((folder / (name or "")).relative_to(root.path).as_posix())
+            return _take_up(connection, root, below, named=name is not None), below
+    if name is None:
+        return _register(connection, str(folder), whole=True, rules=rules), ""
+    root = _register(connection, str(folder), whole=False, rules=rules)
+    return _take_up(connection, root, sources.to_text(name), named=True), sources.to_text(name)
+
+
+def _register(connection: sqlite3.Connection, path: str, *, whole: bool, rules: Rules) -> Root:
+    stored = sources.to_text(path)
+    with store.writing(connection):
+        connection.execute(
+            "INSERT INTO _roots(path, whole, max_bytes) VALUES (?, ?, ?) ON CONFLICT(path) DO UPDATE SET whole = max(whole, ?2)",
+            (stored, whole, sources.MAX_BYTES),
+        )
+        for column, value in (("include", rules.include), ("exclude", rules.exclude)):
+            if value is not None:
+                connection.execute(f"UPDATE _roots SET {column} = ? WHERE path = ?", (json.dumps(value), stored))
+        if rules.max_bytes is not None:
+            connection.execute("UPDATE _roots SET max_bytes = ? WHERE path = ?", (rules.max_bytes, stored))
+    return _read_root(connection, stored)
+
+
+def _read_root(connection: sqlite3.Connection, stored: str) -> Root:
+    return _root(connection.execute(f"{_SELECT_ROOTS} WHERE path = ?", (stored,)).fetchone())
+
+
+def _roots(connection: sqlite3.Connection) -> list[Root]:
+    return [_root(row) for row in connection.execute(f"{_SELECT_ROOTS} ORDER BY path")]
+
+
+def _root(row: Sequence[Any]) -> Root:
+    identifier, path, whole, named, include, exclude, max_bytes = row
+    names, included, excluded = (tuple(json.loads(column)) for column in (named, include, exclude))
+    return Root(identifier, Path(sources.to_os(path)), bool(whole), names, included, excluded, max_bytes)
+
+
+def _take_up(connection: sqlite3.Connection, root: Root, below: str, *, named: bool) -> Root:
+    """Remember a file that was indexed by name, and lift the exclusion of a place that was forgotten before."""
+    exclude = [pattern for pattern in root.exclude if pattern != sources.exact_glob(below)]
+    names = sorted({*root.named, below}) if named else list(root.named)
+    with store.writing(connection):
+        connection.execute(
+            "UPDATE _roots SET exclude = ?, named = ? WHERE id = ?", (json.dumps(exclude), json.dumps(names), root.id)
+        )
+    return replace(root, exclude=tuple(exclude), named=tuple(names))
+
+
+def _forget_inside(connection: sqlite3.Connection, what: Path, full: Path, roots: Sequence[tuple[int, Path]]) -> int:
+    for root, place in roots:
+        for spelling in (full, _resolved(full)):
+            if not spelling.is_relative_to(place):
+                continue
+            below = sources.to_text(spelling.relative_to(place).as_posix())
+            condition = "root = ? AND (path = ? OR substr(path, 1, length(?) + 1) = ? || '/')"
+            removed = _remove(connection, condition, (root, below, below, below))
+            if removed:
+                _keep_out(connection, root, below)
+                return removed
+    document = find_document(connection, sources.to_text(str(what)))
+    root = connection.execute("SELECT root FROM documents WHERE id = ?", (document.id,)).fetchone()[0]
+    _keep_out(connection, root, document.path)
+    return _remove(connection, "id = ?", (document.id,))
+
+
+def _keep_out(connection: sqlite3.Connection, root: int, below: str) -> None:
+    exclude, named = connection.execute("SELECT exclude, named FROM _roots WHERE id = ?", (root,)).fetchone()
+    kept = [name for name in json.loads(named) if name != below and not name.startswith(f"{below}/")]
+    connection.execute(
+        "UPDATE _roots SET exclude = ?, named = ? WHERE id = ?",
+        (json.dumps([*json.loads(exclude), sources.exact_glob(below)]), json.dumps(kept), root),
+    )
+
+
+def _remove(connection: sqlite3.Connection, condition: str, parameters: Sequence[object]) -> int:
+    ids = [row[0] for row in connection.execute(f"SELECT id FROM documents WHERE {condition}", tuple(parameters))]
+    store.remove_documents(connection, ids)
+    return len(ids)
+
+
+def _resolved(path: Path) -> Path:
+    return path.resolve(strict=False)
+
+
+def _known_roots(path: Path) -> list[Mapping[str, object]]:
+    """The roots that a library knows, as far as they can still be read from it."""
+    if not path.exists():
+        return []
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(_SELECT_ROOTS)]
+    except sqlite3.DatabaseError:
+        return []  # too damaged to tell: the caller then asks for the folders
+
+
+def _restore(connection: sqlite3.Connection, root: Mapping[str, object]) -> Root:
+    columns = ("path", "whole", "named", "include", "exclude", "max_bytes")
+    with store.writing(connection):
+        connection.execute(
+            f"INSERT INTO _roots({', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?)", tuple(root[column] for column in columns)
+        )
+    return _read_root(connection, str(root["path"]))
+
+
+def _swap_in(fresh: Path, path: Path, say: Say) -> None:
+    if not path.exists():
+        fresh.replace(path)
+        return
+    try:
+        with closing(store.open_for_replacing(path)) as old, closing(sqlite3.connect(fresh)) as new:
+            new.backup(old)
+            store.checkpoint(old)
+        return
+    except (sqlite3.DatabaseError, LibraryError):
+        aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+        say(f"{path} is damaged and was set aside as {aside.name}")
+    for end in ("-wal", "-shm"):
+        journal = path.with_name(path.name + end)
+        if journal.exists():
+            journal.replace(aside.with_name(aside.name + end))
+    path.replace(aside)
+    fresh.replace(path)
+
+
+def _remove_file(path: Path) -> None:
+    for end in ("", "-wal", "-shm", ".lock"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+
+
+__all__ = ["Rules", "add_texts", "forget", "index", "rebuild"]

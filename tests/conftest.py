@@ -1,0 +1,87 @@
+"""What all tests share: an environment of their own, a stand-in embedder, small libraries, and the evaluation data if it is there."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from standin import StandIn
+
+from search import Library, upkeep
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_report_header() -> str:
+    return f"SQLite {sqlite3.sqlite_version}, ARCHIVIST_EVALS {os.environ.get('ARCHIVIST_EVALS', 'not set')}"
+
+
+@pytest.fixture(autouse=True)
+def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the person's own library, cache or settings; the day is fixed."""
+    home = tmp_path_factory.getbasetemp() / "home"
+    home.mkdir(exist_ok=True)
+    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(home / name.lower()))
+    for name in ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "NO_COLOR", "FORCE_COLOR", "EDITOR_URI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ARCHIVIST_TODAY", "2026-10-15")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture
+def embedder() -> StandIn:
+    return StandIn()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder to index."""
+    place = tmp_path / "notes"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def write(folder: Path) -> Callable[[str, str], Path]:
+    """Writes a text file below the folder."""
+
+    def write_file(path: str, text: str) -> Path:
+        full = folder / path
+        full.parent.mkdir(parents=True, exist_ok=True)
+        full.write_text(text, encoding="utf-8")
+        return full
+
+    return write_file
+
+
+@pytest.fixture
+def library_file(tmp_path: Path) -> Path:
+    return tmp_path / "library" / "library.db"
+
+
+@pytest.fixture
+def indexed(folder: Path, library_file: Path, embedder: StandIn) -> Iterator[Callable[[], Library]]:
+    """Indexes the folder and opens the library."""
+    opened: list[Library] = []
+
+    def index_and_open() -> Library:
+        upkeep.index(library_file, [folder], embedder)
+        opened.append(Library.open(library_file, embedder=embedder))
+        return opened[-1]
+
+    yield index_and_open
+    for library in opened:
+        library.close()
+
+
+@pytest.fixture(scope="session")
+def evals() -> Path:
+    """The folder of evaluation data; the test is skipped without it."""
+    place = os.environ.get("ARCHIVIST_EVALS")
+    if not place:
+        pytest.skip("ARCHIVIST_EVALS is not set")
+    return Path(place)
