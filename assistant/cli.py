@@ -22,7 +22,6 @@ from assistant.errors import ArchivistError, UsageError, UserError
 if TYPE_CHECKING:
     from assistant.search_command import Form
     from search import Filters, Library
-    from search.embedding import Embedder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -176,18 +175,14 @@ def library_path(given: Path | None) -> Path:
     return user_data_path("archivist") / "library.db"
 
 
-def _open(given: Path | None, embedder: str | None = None) -> Library:
+def _open(given: Path | None, embedder: str | None = None, *, quiet: bool = False) -> Library:
     from search import Library
 
-    return Library.open(library_path(given), embedder=embedder)
+    def announce(text: str) -> None:
+        if not quiet:
+            click.echo(render.safe(text), err=True)
 
-
-def _embedder(name: str | None, quiet: bool) -> Embedder:
-    from search.embedding import load_embedder
-    from search.weights import DEFAULT_MODEL
-
-    say = (lambda _: None) if quiet else (lambda text: click.echo(text, err=True))
-    return load_embedder(name or DEFAULT_MODEL, announce=say)
+    return Library.open(library_path(given), embedder=embedder, announce=announce)
 
 
 @click.group(cls=_Front, context_settings=_CONTEXT, no_args_is_help=True, subcommand_metavar="COMMAND|QUESTION [OPTIONS]")
@@ -262,7 +257,7 @@ def search(**options: Any) -> None:
     forms: list[Form] = [form for form in FORMS if options[form]]
     if len(forms) > 1:
         raise UsageError(f"give one of --{' and --'.join(forms)}")
-    with _open(options["library"], options["embedder"]) as library:
+    with _open(options["library"], options["embedder"], quiet=options["quiet"]) as library:
         shape = {"explain": options["explain"], "quiet": options["quiet"]}
         run(library, _filters(options), question, form=forms[0] if forms else "text", **shape)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -57,9 +56,7 @@ def run(
     if watch and (dry_run or rebuild):
         raise UsageError("--watch goes neither with --dry-run nor with --rebuild")
     if rebuild and (dry_run or include or exclude or max_size or prune):
-        raise UsageError(
-            "--rebuild takes folders and --embedder alone", "run archivist index with the other options afterwards"
-        )
+        raise UsageError("--rebuild takes folders and --embedder alone", "run archivist index with the other options afterwards")
     notes = render.err()
 
     def say(text: str) -> None:
@@ -88,7 +85,7 @@ def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
     notes = render.err()
     removed = upkeep.forget(library, what, say=lambda text: None if quiet else notes.write(render.safe(text)))
     if as_json:
-        render.out().write(json.dumps({"removed": removed}))
+        render.out().write(render.as_json({"removed": removed}))
     elif not quiet:
         render.out().write(f"removed {removed} {'document' if removed == 1 else 'documents'}; the files stay where they are")
 
@@ -97,7 +94,8 @@ def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
     from search import Library, sources, upkeep
 
     with Library.open(library) as opened:
-        followed = [Path(sources.to_os(root.path)) for root in opened.status().roots]
+        places = [Path(sources.to_os(root.path)) for root in opened.status().roots]
+    followed = [place for place in places if place.is_absolute()]  # the others hold texts that a program added
     say(f"watching {', '.join(str(root) for root in followed)}; Ctrl-C ends it")
     first = True
     for changed in sources.watch(followed, besides=[library]):
@@ -157,7 +155,7 @@ class _Telling:
                 "messages": summary.messages,
                 "changes": self._changes,
             }
-            self._out.write(json.dumps(whole, ensure_ascii=False))
+            self._out.write(render.as_json(whole))
             return
         for message in summary.messages:
             render.err().write(f"archivist: {render.safe(message)}")
@@ -183,7 +181,7 @@ class _Telling:
             if change.kind == "moved":
                 reason = f" (was {render.one_line(change.reason)})"
             line = f"{_SIGNS[change.kind]} {render.one_line(change.path)}{reason}"
-            if self._bar is not None:
+            if self._bar is not None and self._out.interactive:
                 self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
             else:
                 self._out.write(line)

@@ -6,6 +6,7 @@ before. Colour and links appear only on a terminal, and never with NO_COLOR or T
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -21,14 +22,23 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from search.models import Coverage, DateRange, Document, Hit
 
-# C0 but tab and newline, DEL, C1, zero-width and direction marks, overrides and isolates, lone surrogates.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+# C0 but tab and newline, DEL, C1, zero-width and direction marks, line separators, overrides and isolates, annotations, lone
+# surrogates, invisible tag characters.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 _SNIPPET_LINES = 3
+_OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
 
 def safe(text: str) -> str:
     """Text that a terminal only shows: no control characters, no escapes, no invisible or direction-changing ones."""
     return _UNSAFE.sub("", text)
+
+
+def as_json(value: object) -> str:
+    """A value as JSON on one line; what a terminal would obey is escaped as JSON escapes it, so nothing is lost."""
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(value, ensure_ascii=False))
 
 
 def one_line(text: str) -> str:
@@ -44,7 +54,9 @@ class Terminal:
         tty = stream.isatty()
         dumb = os.environ.get("TERM", "") in {"", "dumb"}
         self.interactive = tty and not dumb
-        self._styled = (self.interactive and not os.environ.get("NO_COLOR")) or bool(os.environ.get("FORCE_COLOR"))
+        plain = bool(os.environ.get("NO_COLOR"))
+        self._styled = (self.interactive or bool(os.environ.get("FORCE_COLOR"))) and not plain
+        self._linked = self.interactive and not plain
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 140)) if tty else 100
 
     def style(self, text: str, code: str) -> str:
@@ -56,7 +68,7 @@ class Terminal:
 
         EDITOR_URI is a template for editors that open by address, such as vscode://file/{path}:{line}:{col}.
         """
-        if not self.interactive or not path.is_absolute():
+        if not self._linked or not path.is_absolute():
             return text
         place = quote(os.fsencode(path))
         template = os.environ.get("EDITOR_URI")
@@ -126,13 +138,16 @@ def explained(hit: Hit) -> str:
 
 def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
     """A few lines of a passage around its first matched words, each at most `width` columns wide."""
-    flat = one_line(text)
+    flat = one_line(_OPENING_HEADINGS.sub("", text) or text)
     first = min((at for word in matched if (at := flat.casefold().find(one_line(word).casefold())) >= 0), default=0)
     budget = width * _SNIPPET_LINES
-    start = 0 if len(flat) <= budget or first < budget // 2 else flat.find(" ", max(0, first - budget // 3)) + 1
+    start = 0
+    if len(flat) > budget and first >= budget // 2:
+        start = first - budget // 3
+        start = flat.find(" ", start, first) + 1 or start  # scripts without spaces may be cut anywhere
     lines: list[str] = []
     current = "…" if start else ""
-    for word in _words(flat[start:]):
+    for word in (_cut(word, width - 1) for word in _words(flat[start:])):
         if _columns(current) + _columns(word) + 1 > width and current:
             lines.append(current)
             current = ""

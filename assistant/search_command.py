@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
-import sys
+import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -49,7 +48,7 @@ def run(library: Library, filters: Filters, question: Question, *, form: Form, e
     if shown and not quiet:
         notes.write(shown)
     text, mode, found = _search(library, filters, question, notes, quiet)
-    reasons = library.unknown_names(filters) if found else library.why_empty(text, filters, today=question.today)
+    reasons = library.notes(question.query, filters) if found else library.why_empty(text, filters, today=question.today)
     if form == "json":
         whole = {
             "query": question.query,
@@ -62,7 +61,7 @@ def run(library: Library, filters: Filters, question: Question, *, form: Form, e
             "notes": reasons,
             "hits": [hit_object(hit) for hit in found],
         }
-        render.out().write(json.dumps(whole, ensure_ascii=False))
+        render.out().write(render.as_json(whole))
         return
     _show(found, form, explain)
     if not quiet:
@@ -91,12 +90,12 @@ def _search(
 def _show(found: Sequence[Hit], form: Form, explain: bool) -> None:
     if form == "jsonl":
         for hit in found:
-            render.out().write(json.dumps(hit_object(hit), ensure_ascii=False))
+            render.out().write(render.as_json(hit_object(hit)))
     elif form == "csv":
         _csv(found)
     elif form == "paths":
         for path in dict.fromkeys(hit.document.path for hit in found):
-            render.out().write(render.one_line(path))
+            render.out().write(render.safe(path).replace("\n", " "))
     else:
         render.hits(found, render.out(), explain=explain)
 
@@ -130,6 +129,9 @@ def _rounded(score: float | None) -> float | None:
 
 def _csv(found: Sequence[Hit]) -> None:
     names = ["key", "path", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
-    writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore", lineterminator="\n")
+    rows = io.StringIO()
+    writer = csv.DictWriter(rows, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(hit_object(hit) for hit in found)
+    for hit in found:
+        writer.writerow({name: render.safe(value) if isinstance(value, str) else value for name, value in hit_object(hit).items()})
+    render.out().write(rows.getvalue().removesuffix("\n"))

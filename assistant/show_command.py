@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -40,7 +39,7 @@ def show(library: Library, what: str, *, lines: str | None, context: int, as_jso
         notes.write(f"{render.one_line(document.path)} has no text: {render.one_line(document.text_status)}")
     reading = library.read(document, first, last)
     if as_json:
-        render.out().write(json.dumps(_object(document, passage, reading), ensure_ascii=False))
+        render.out().write(render.as_json(_object(document, passage, reading)))
     else:
         _print(document, passage, reading)
     if stale := library.stale(document):
@@ -52,7 +51,7 @@ def status(library: Library, *, as_json: bool) -> None:
     known = library.status()
     out = render.out()
     if as_json:
-        out.write(json.dumps(asdict(known), ensure_ascii=False))
+        out.write(render.as_json(asdict(known)))
         return
     coverage = known.coverage
     out.write(f"library    {render.safe(known.path)} ({render.bytes_in_words(known.size)})")
@@ -60,9 +59,7 @@ def status(library: Library, *, as_json: bool) -> None:
     out.write(f"documents  {coverage.documents} ({render.one_line(formats)})" if formats else "documents  0")
     out.write(f"passages   {coverage.passages}, {coverage.embedded} with an embedding")
     if known.model:
-        out.write(
-            f"model      {render.one_line(known.model)} ({(known.revision or '')[:12]}, {known.dimension or '?'} dimensions)"
-        )
+        out.write(f"model      {render.one_line(known.model)} ({(known.revision or '')[:12]}, {known.dimension or '?'} dimensions)")
     for root in known.roots:
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
         out.write(f"folder     {render.one_line(root.path)}: {root.documents} documents, {when}")
@@ -79,7 +76,7 @@ def roots(library: Library, *, as_json: bool) -> None:
     known = library.status().roots
     out = render.out()
     if as_json:
-        out.write(json.dumps({"roots": [asdict(root) for root in known]}, ensure_ascii=False))
+        out.write(render.as_json({"roots": [asdict(root) for root in known]}))
         return
     for root in known:
         there = "" if not Path(root.path).is_absolute() or Path(root.path).is_dir() else "; the folder is not there"

@@ -4,16 +4,17 @@ set -euo pipefail
 
 show() {
   printf '\n$ archivist'
-  printf ' %q' "$@" | sed "s/\\\\ / /g"
+  for word in "$@"; do
+    case $word in *[!A-Za-z0-9_./-]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac
+  done
   printf '\n'
   archivist "$@" 2>&1
 }
 
 mkdir -p "$(dirname "$ARCHIVIST_LIBRARY")"
 show index data/library
-show search "gateway timeout" --category runbooks -n 3 --explain
-show search "goroutines that never end" --during "last month" -n 3
-show search --like-text "psycopg.OperationalError: server closed the connection unexpectedly" -n 3
-show "how long may a customer's data be kept?" -n 3
-show search "タイムアウト" -n 2
+show search "gateway timeout" --category runbooks --during "last month" -n 2 --explain
+show search "retry_budget" --mode keyword -n 3
+show search --like-text "psycopg.OperationalError: server closed the connection" -n 2
+show "how long may we keep a customer's data?" -n 2
 show status

@@ -99,6 +99,16 @@ def fetch_owners(connection: sqlite3.Connection, passages: Iterable[int]) -> dic
     return dict(rows.fetchall())
 
 
+def fetch_paths(connection: sqlite3.Connection, passages: Iterable[int]) -> dict[int, str]:
+    """The path of the document of each passage id."""
+    rows = connection.execute(
+        "SELECT p.id, d.path FROM passages p JOIN documents d ON d.id = p.document_id "
+        "WHERE p.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(passages)),),
+    )
+    return dict(rows.fetchall())
+
+
 def find_passage(connection: sqlite3.Connection, key: str) -> tuple[Passage, str | None]:
     """The passage that a citation key, or a unique prefix of 4 or more of its characters, stands for.
 
@@ -107,43 +117,49 @@ def find_passage(connection: sqlite3.Connection, key: str) -> tuple[Passage, str
     typed = key.strip().lstrip("#").lower()
     if not _KEY.fullmatch(typed):
         raise QueryError(f"key: got {key[:40]!r}, want 4 to 10 letters and digits as shown beside a result, such as a1b2c3d4e5")
-    found = _passages_with(connection, "key", typed)
+    found = _passages_with(connection, typed)
     moved_from = None
     if not found:
-        row = connection.execute(
-            "SELECT old, new FROM _moved_keys WHERE old >= ? AND old < ? LIMIT 1", (typed, typed + "\x7f")
-        ).fetchone()
-        if row is not None:
-            found, moved_from = _passages_with(connection, "key", row[1]), row[0]
+        moved = connection.execute(
+            "SELECT old, new FROM _moved_keys WHERE old >= ? AND old < ? ORDER BY old LIMIT 20", (typed, typed + "\x7f")
+        ).fetchall()
+        found = [passage for _, new in moved for passage in _passages_with(connection, new)]
+        moved_from = moved[0][0] if moved else None
     if not found:
         raise NotFoundError(f"no passage has the key {typed!r}", "keys change when a passage's own text changes: search again")
-    if len(found) > 1:
+    # The same text at the same path below two roots has one key: either passage is what it stands for.
+    if len({passage_key for _, passage_key, _, _ in found}) > 1:
         listed = ", ".join(f"{passage_key} ({path}:{line})" for _, passage_key, path, line in found[:5])
         raise QueryError(f"{typed!r} begins {len(found)} keys: {listed}", "type more of the key")
     return fetch_passages(connection, [found[0][0]])[found[0][0]], moved_from
 
 
 def find_document(connection: sqlite3.Connection, path: str) -> Document:
-    """The document with this path, relative to its root or absolute, or with a unique ending of it. Raises QueryError."""
-    rows = connection.execute(
-        "SELECT d.id, d.path FROM documents d JOIN _roots r ON r.id = d.root "
-        "WHERE d.path = ?1 OR rtrim(r.path, '/') || '/' || d.path = ?1",
-        (path,),
-    ).fetchall()
-    rows = (
-        rows
-        or connection.execute(
-            "SELECT id, path FROM documents WHERE substr(path, -length(?1) - 1) = '/' || ?1 ORDER BY path", (path,)
-        ).fetchall()
-    )
+    """The document with this path, relative to its root or absolute, or with a unique ending of it.
+
+    Raises NotFoundError when there is none, QueryError when there are several.
+    """
+    path = sources.to_text(path)
+    rows: list[tuple[int, str, str]] = []
+    for condition in (
+        "d.path = ?1 OR rtrim(r.path, '/') || '/' || d.path = ?1",
+        "substr(d.path, -length(?1) - 1) = '/' || ?1",
+    ):
+        rows = (
+            rows
+            or connection.execute(
+                "SELECT d.id, r.path, d.path FROM documents d JOIN _roots r ON r.id = d.root "
+                f"WHERE {condition} ORDER BY d.path, r.path",
+                (path,),
+            ).fetchall()
+        )
     if not rows:
-        raise QueryError(
+        raise NotFoundError(
             f"no document with the path {path!r}", "archivist search finds the paths; archivist status lists the roots"
         )
     if len(rows) > 1:
-        raise QueryError(
-            f"{path!r} fits {len(rows)} documents: {', '.join(row[1] for row in rows[:5])}", "type more of the path"
-        )
+        listed = ", ".join(f"{root.rstrip('/')}/{found}" for _, root, found in rows[:5])
+        raise QueryError(f"{path!r} fits {len(rows)} documents: {listed}", "type more of the path, from / on if need be")
     return fetch_documents(connection, [rows[0][0]])[rows[0][0]]
 
 
@@ -259,9 +275,9 @@ def _passage(row: tuple[Any, ...]) -> Passage:
     )
 
 
-def _passages_with(connection: sqlite3.Connection, column: str, prefix: str) -> list[tuple[int, str, str, int]]:
+def _passages_with(connection: sqlite3.Connection, prefix: str) -> list[tuple[int, str, str, int]]:
     return connection.execute(
-        f"SELECT p.id, p.{column}, d.path, p.first_line FROM passages p JOIN documents d ON d.id = p.document_id "
-        f"WHERE p.{column} >= ? AND p.{column} < ? ORDER BY d.path, p.ordinal LIMIT 20",
+        "SELECT p.id, p.key, d.path, p.first_line FROM passages p JOIN documents d ON d.id = p.document_id "
+        "WHERE p.key >= ? AND p.key < ? ORDER BY d.path, p.ordinal, d.root LIMIT 20",
         (prefix, prefix + "\x7f"),
     ).fetchall()

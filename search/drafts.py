@@ -42,9 +42,7 @@ class Draft:
 
     def with_vectors(self, vectors: Mapping[str, bytes]) -> DocumentRecord:
         """The complete record; `vectors` holds the packed vector of every input."""
-        passages = (
-            replace(passage, vector=vectors[text]) for passage, text in zip(self.record.passages, self.inputs, strict=True)
-        )
+        passages = (replace(passage, vector=vectors[text]) for passage, text in zip(self.record.passages, self.inputs, strict=True))
         return replace(self.record, passages=tuple(passages))
 
 
@@ -84,7 +82,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         author=extract.author,
         language=extract.language or languages.detect(extract.text),
         created=_day(extract.created),
-        modified=_day(extract.modified) or _local_day(file.mtime_ns),
+        modified=_day(extract.modified) or local_day(file.mtime_ns),
         date=day,
         date_source=source,
         content_hash=content_hash,
@@ -117,7 +115,7 @@ def without_text(file: File, reason: str, content_hash: str | None, *, failed: b
         author=None,
         language=None,
         created=None,
-        modified=_local_day(file.mtime_ns),
+        modified=local_day(file.mtime_ns),
         date=day,
         date_source=source,
         content_hash=content_hash,
@@ -157,5 +155,6 @@ def _day(written: str | None) -> str | None:
     return dates.parse_day(written) if written else None
 
 
-def _local_day(mtime_ns: int) -> str:
+def local_day(mtime_ns: int) -> str:
+    """The day of a time of change, where the person is."""
     return datetime.fromtimestamp(mtime_ns / 1e9).astimezone().date().isoformat()

@@ -103,7 +103,7 @@ class SentenceEmbedder:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
-        query, passage = self._stated_prefixes() or prefixes(f"{name} {folder.name}")
+        query, passage = self._stated_prefixes() or prefixes(f"{Path(name).name} {folder.name}")
         self._identity = Identity(name, weights.weights_hash(folder), query, passage)
 
     @property
@@ -116,7 +116,7 @@ class SentenceEmbedder:
         """Tokens of a passage that the model reads: its own limit less two special tokens and the passage prefix."""
         limit = 512
         for file, key in (("config.json", "max_position_embeddings"), ("sentence_bert_config.json", "max_seq_length")):
-            value = weights.read_json(self.folder / file).get(key) if (self.folder / file).is_file() else None
+            value = self._settings(file).get(key)
             limit = value if isinstance(value, int) and value > 0 else limit
         return limit - 2 - len(self.token_starts(self._identity.passage_prefix))
 
@@ -135,7 +135,16 @@ class SentenceEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """A vector of length 1; of a long text the model reads the beginning."""
-        vector: Vectors = self._encode([self._identity.query_prefix + text[:20_000]])[0]
+        import torch
+
+        threads = torch.get_num_threads()
+        torch.set_num_threads(
+            1
+        )  # for one short text more threads mostly wait for each other, forty times as long on a busy machine
+        try:
+            vector: Vectors = self._encode([self._identity.query_prefix + text[:20_000]])[0]
+        finally:
+            torch.set_num_threads(threads)
         return vector
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
@@ -144,11 +153,18 @@ class SentenceEmbedder:
 
     def _stated_prefixes(self) -> tuple[str, str] | None:
         """The prompts that a model states for queries and documents in its own configuration."""
-        path = self.folder / "config_sentence_transformers.json"
-        prompts = weights.read_json(path).get("prompts") if path.is_file() else None
+        prompts = self._settings("config_sentence_transformers.json").get("prompts")
         if not isinstance(prompts, dict) or not prompts.get("query"):
             return None
         return str(prompts["query"]), str(prompts.get("document") or prompts.get("passage") or "")
+
+    def _settings(self, file: str) -> dict[str, Any]:
+        """One of the model's configuration files, empty when it has none."""
+        path = self.folder / file
+        settings = weights.read_json(path) if path.is_file() else {}
+        if not isinstance(settings, dict):
+            raise EmbedderError(f"{path} holds no settings", "download the model again, or choose another")
+        return settings
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

@@ -6,9 +6,9 @@ document stands where its best passage stands. The measures are those of trec_ev
 
 from __future__ import annotations
 
-import csv
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -49,7 +49,7 @@ class Corpus:
 
     def documents(self) -> Iterator[tuple[str, Extract]]:
         """Each document's id and its text."""
-        for row in _rows(self.folder / "corpus.jsonl"):
+        for _, row in _rows(self.folder / "corpus.jsonl", "_id", "text"):
             yield str(row["_id"]), Extract(text=row["text"], format="text", title=row.get("title") or None)
 
 
@@ -95,23 +95,32 @@ def read_corpus(folder: Path) -> Corpus:
     for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
         if not (folder / name).is_file():
             raise UserError(f"{folder} is no BEIR folder: {name} is missing", "it holds these three files")
-    judged: dict[str, dict[str, int]] = {}
-    with (folder / "qrels" / "test.tsv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.reader(lines, delimiter="\t"):
-            if len(row) == 3 and row[2].lstrip("-").isdigit():
-                judged.setdefault(row[0], {})[row[1]] = int(row[2])
+    judged = _judgements(folder / "qrels" / "test.tsv")
     cases = tuple(
         Case(str(row["_id"]), row["text"], judged[str(row["_id"])])
-        for row in _rows(folder / "queries.jsonl")
+        for _, row in _rows(folder / "queries.jsonl", "_id", "text")
         if any(grade > 0 for grade in judged.get(str(row["_id"]), {}).values())
     )
     return Corpus(folder.name, folder, cases)
 
 
+def _judgements(path: Path) -> dict[str, dict[str, int]]:
+    """The grade of each document per query; the first line may name the columns."""
+    judged: dict[str, dict[str, int]] = {}
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            match = re.fullmatch(r"([^\t]+)\t([^\t]+)\t(-?[0-9]+)", line.strip())
+            if match:
+                judged.setdefault(match[1], {})[match[2]] = int(match[3])
+            elif number > 1 and line.strip():
+                raise UserError(f"{path}:{number}: got {line.strip()[:80]!r}, want query, document and grade with tabs between")
+    return judged
+
+
 def read_cases(path: Path) -> list[Case]:
     """Cases as JSON lines {id, question, kind, today, expect: {documents, filters, absent}}. Raises UserError with the line."""
     cases = []
-    for number, row in enumerate(_rows(path), 1):
+    for number, row in _rows(path):
         try:
             expect = row["expect"]
             relevant = dict.fromkeys(expect["documents"], 1)
@@ -137,8 +146,8 @@ def evaluate(
         for mode in modes:
             results[mode] = []
             for case in cases:
-                hits = opened.search(case.query, case.filters, mode=mode, limit=DEPTH, by_document=True, today=case.today)
-                ranking = [hit.document.path for hit in hits]
+                found = opened.rank_documents(case.query, case.filters, mode=mode, limit=DEPTH, today=case.today)
+                ranking = [path for path, _ in found]
                 results[mode].append({name: measure(ranking, case.relevant) for name, measure in MEASURES.items()})
     return results
 
@@ -178,14 +187,19 @@ def _discounted(gains: Sequence[int]) -> float:
     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, *wanted: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines with their line numbers; each must hold the keys `wanted`."""
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    yield json.loads(line)
-                except ValueError as error:
-                    raise UserError(f"{path}:{number}: not JSON: {error}") from error
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise UserError(f"{path}:{number}: not JSON: {error}") from error
+            if not isinstance(row, dict) or not all(key in row for key in wanted):
+                raise UserError(f"{path}:{number}: want an object with {', '.join(wanted) or 'the fields of a case'}")
+            yield number, row
 
 
 def _filters(given: Mapping[str, Any]) -> Filters:

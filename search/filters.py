@@ -18,6 +18,7 @@ from typing import Any
 from search.dates import bounds
 from search.errors import FilterError
 from search.models import Condition, DateField, DateRange, Filters, Operator
+from search.sources import to_text
 
 Parameters = tuple[Any, ...]
 
@@ -25,7 +26,18 @@ _OPERATORS: tuple[Operator, ...] = ("<=", ">=", "!=", "=", "<", ">")
 _CHANGED = re.compile(r"^\s*(?:changed|updated|modified|edited)\b\s*", re.IGNORECASE)
 _CREATED = re.compile(r"^\s*created\b\s*", re.IGNORECASE)
 _MAX_VALUES = 500
-_TEXT = "(CASE WHEN {0}.type IN ('true', 'false') THEN {0}.type ELSE CAST({0}.value AS TEXT) END)"
+_MAX_CHARACTERS = 1000
+_UNREADABLE = re.compile("[\x00\ud800-\udfff]")  # SQLite's GLOB ends at NUL
+# A metadata value m as a list of one, a list as it is; the text of a member e of it; its number, NULL when it is none.
+_LIST = (
+    "CASE WHEN m.type = 'array' THEN m.value WHEN m.type IN ('true', 'false') THEN '[' || m.type || ']' "
+    "ELSE json_array(m.value) END"
+)
+_VALUE = "folded(CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END)"
+_NUMBER = (
+    "(CASE WHEN e.type IN ('integer', 'real') THEN e.value WHEN e.type = 'text' THEN CASE WHEN json_valid(e.value) THEN "
+    "CASE WHEN json_type(e.value) IN ('integer', 'real') THEN CAST(e.value AS REAL) END END END)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +65,21 @@ class Compiled:
     def without(self, left_out: Clause | None) -> tuple[str, Parameters]:
         """The SELECT without one of the clauses."""
         kept = [clause for clause in self.clauses if clause is not left_out]
-        where = " AND ".join(f"({clause.sql})" for clause in kept) or "1"
+        where = _all_of([clause.sql for clause in kept]) if kept else "1"
         return f"SELECT d.id FROM documents d WHERE {where}", tuple(p for clause in kept for p in clause.parameters)
 
 
 def compile_filters(filters: Filters, *, today: date | None = None) -> Compiled:
     """Compile; raises FilterError for a date that is not understood, a bad metadata condition or too many values."""
-    columns = {name: _bounded(name, getattr(filters, name)) for name in ("category", "format", "author", "language")}
+    _check_sizes(filters)
+    columns = {name: getattr(filters, name) for name in ("category", "format", "author", "language")}
     clauses = [_any_of(name, values) for name, values in columns.items() if values]
-    clauses += [_tag(tag) for tag in _bounded("tag", filters.tags)]
-    if globs := _bounded("source", filters.source):
-        clauses.append(_globs(globs))
+    clauses += [_tag(tag) for tag in filters.tags]
+    if filters.source:
+        clauses.append(_globs(filters.source))
     if filters.title:
-        clauses.append(Clause(f"title {filters.title!r}", "instr(lower(d.title), lower(?)) > 0", (filters.title,)))
-    clauses += [_metadata(condition) for condition in _bounded("metadata", filters.metadata)]
+        clauses.append(Clause(f"title {filters.title!r}", "instr(folded(d.title), ?) > 0", (filters.title.casefold(),)))
+    clauses += [_metadata(condition) for condition in filters.metadata]
     if filters.documents is not None:
         ids = json.dumps(sorted(filters.documents))
         clauses.append(Clause("within", "d.id IN (SELECT value FROM json_each(?))", (ids,)))
@@ -79,9 +92,8 @@ def compile_filters(filters: Filters, *, today: date | None = None) -> Compiled:
 def parse_condition(text: str) -> Condition:
     """A metadata condition as typed: `severity=high`, `duration >= 30`, `status in open, blocked`. Raises FilterError."""
     listed = re.fullmatch(r"\s*([\w.-]+)\s+in\s+(.+)", text, re.IGNORECASE | re.DOTALL)
-    if listed:
-        values = tuple(value.strip() for value in listed[2].strip().strip("()[]").split(",") if value.strip())
-        return Condition(listed[1], "in", values)
+    if listed and (values := tuple(value.strip() for value in listed[2].strip().strip("()[]").split(",") if value.strip())):
+        return Condition(listed[1].removeprefix("metadata."), "in", values)
     for operator in _OPERATORS:
         key, found, value = text.partition(operator)
         if found and re.fullmatch(r"[\w.-]+", key.strip()) and value.strip():
@@ -114,68 +126,84 @@ def _unknown(name: str, wanted: Sequence[str], known: Sequence[str]) -> list[str
     return notes
 
 
-def _bounded(name: str, values: Sequence[Any]) -> Sequence[Any]:
-    if len(values) > _MAX_VALUES:
-        raise FilterError(f"{name}: got {len(values)} values, want {_MAX_VALUES} at most")
-    return values
+def _all_of(conditions: Sequence[str]) -> str:
+    """Conditions joined by AND, halves by halves: SQLite bounds how deep an expression may be."""
+    middle = len(conditions) // 2
+    return f"({_all_of(conditions[:middle])} AND {_all_of(conditions[middle:])})" if middle else f"({conditions[0]})"
+
+
+def _check_sizes(filters: Filters) -> None:
+    """Refuse what SQLite would refuse in words about statements, and text that no library can hold."""
+    lists: dict[str, Sequence[Any]] = {name: getattr(filters, name) for name in ("category", "format", "author", "language")}
+    lists["source"] = [to_text(glob) for glob in filters.source]
+    # Each of these is a subquery of its own: they are bounded together.
+    lists["tag and where"] = (*filters.tags, *(condition.key for condition in filters.metadata))
+    lists |= {f"where {c.key}": c.value if isinstance(c.value, tuple) else (c.value,) for c in filters.metadata}
+    lists["title"] = (filters.title or "",)
+    for name, values in lists.items():
+        if len(values) > _MAX_VALUES:
+            raise FilterError(f"{name}: got {len(values)} values, want {_MAX_VALUES} at most")
+        for value in values:
+            if isinstance(value, str) and (len(value) > _MAX_CHARACTERS or _UNREADABLE.search(value)):
+                raise FilterError(f"{name}: got {value[:40]!r}, want {_MAX_CHARACTERS} characters of readable text at most")
 
 
 def _any_of(name: str, values: Sequence[str]) -> Clause:
     marks = ", ".join("?" * len(values))
-    return Clause(f"{name} {' or '.join(values)}", f"d.{name} COLLATE NOCASE IN ({marks})", tuple(values))
+    return Clause(f"{name} {' or '.join(values)}", f"folded(d.{name}) IN ({marks})", tuple(value.casefold() for value in values))
 
 
 def _tag(tag: str) -> Clause:
-    sql = "EXISTS (SELECT 1 FROM document_tags t WHERE t.document_id = d.id AND t.tag = ? COLLATE NOCASE)"
-    return Clause(f"tag {tag}", sql, (tag,))
+    sql = "EXISTS (SELECT 1 FROM document_tags t WHERE t.document_id = d.id AND folded(t.tag) = ?)"
+    return Clause(f"tag {tag}", sql, (tag.casefold(),))
 
 
 def _globs(globs: Sequence[str]) -> Clause:
-    patterns = tuple(pattern if any(mark in pattern for mark in "*?[") else f"*{pattern}*" for pattern in globs)
-    return Clause(f"source {' or '.join(globs)}", " OR ".join(["d.path GLOB ?"] * len(patterns)), patterns)
+    patterns = [to_text(pattern) if any(mark in pattern for mark in "*?[") else f"*{to_text(pattern)}*" for pattern in globs]
+    sql = "EXISTS (SELECT 1 FROM json_each(?) g WHERE d.path GLOB g.value)"
+    return Clause(f"source {' or '.join(globs)}", sql, (json.dumps(patterns),))
 
 
 def _metadata(condition: Condition) -> Clause:
-    """A condition on front matter: numbers compare as numbers, everything else as text without regard to case."""
-    label = f"{condition.key} {condition.operator} {condition.value}"
-    if not re.fullmatch(r"[\w.-]{1,100}", condition.key):
-        raise FilterError(f"where: got the key {condition.key!r}, want letters, digits, '_', '-' and '.'")
-    # json_each instead of a JSON path: a key may hold any character without being part of the statement.
-    value = "(SELECT m.value FROM json_each(d.metadata) m WHERE m.key = ? COLLATE NOCASE)"
-    if condition.operator == "in":
-        wanted = condition.value if isinstance(condition.value, tuple) else (str(condition.value),)
-        marks = ", ".join("?" * len(wanted))
-        sql = f"EXISTS (SELECT 1 FROM json_each(d.metadata) m WHERE m.key = ? COLLATE NOCASE AND ({_value_in(marks)}))"
-        return Clause(label, sql, (condition.key, *wanted, *wanted))
-    if condition.operator not in _OPERATORS or isinstance(condition.value, tuple):
+    """A condition on front matter, which any one value of a list may fulfil; "!=" is true wherever "=" is not.
+
+    A number is compared with numbers, and with text that is one; any other value as text without regard to case.
+    """
+    key, operator, wanted = condition.key, condition.operator, condition.value
+    label = f"{key} {operator} {', '.join(map(str, wanted)) if isinstance(wanted, tuple) else wanted}"
+    if not re.fullmatch(r"[\w.-]{1,100}", key):
+        raise FilterError(f"where: got the key {key!r}, want letters, digits, '_', '-' and '.'")
+    parameters: Parameters
+    if operator == "in":
+        values = wanted if isinstance(wanted, tuple) else (wanted,)
+        parameters = tuple(_as_text(value) for value in values)
+        test = f"{_VALUE} IN ({', '.join('?' * len(values))})"
+    elif operator not in _OPERATORS or isinstance(wanted, tuple):
         raise FilterError(f"where: got {label!r}, want one of the operators =, !=, <, <=, >, >= and in")
-    if isinstance(condition.value, int | float):
-        number = f"(CASE WHEN typeof({value}) IN ('integer', 'real') THEN {value} ELSE CAST({value} AS REAL) END)"
-        keys = (condition.key,) * 3
-        return Clause(
-            label, f"{value} IS NOT NULL AND {number} {condition.operator} ?", (condition.key, *keys, condition.value)
-        )
-    if condition.operator in {"=", "!="}:
-        exists = f"EXISTS (SELECT 1 FROM json_each(d.metadata) m WHERE m.key = ? COLLATE NOCASE AND ({_value_in('?')}))"
-        negation = "NOT " if condition.operator == "!=" else ""
-        return Clause(label, negation + exists, (condition.key, condition.value, condition.value))
-    return Clause(label, f"CAST({value} AS TEXT) {condition.operator} ? COLLATE NOCASE", (condition.key, condition.value))
+    else:
+        comparison = "=" if operator == "!=" else operator
+        if isinstance(wanted, int | float) and not isinstance(wanted, bool):
+            # Beyond 64 bits SQLite has no integers; as a float the number is near enough to compare.
+            test, parameters = f"{_NUMBER} {comparison} ?", (wanted if abs(wanted) < 2**63 else float(wanted),)
+        else:
+            test, parameters = f"{_VALUE} {comparison} ?", (_as_text(wanted),)
+    # json_each instead of a JSON path: a key may hold any character without being part of the statement.
+    exists = f"EXISTS (SELECT 1 FROM json_each(d.metadata) m, json_each({_LIST}) e WHERE folded(m.key) = ? AND {test})"
+    return Clause(label, f"NOT {exists}" if operator == "!=" else exists, (key.casefold(), *parameters))
 
 
-def _value_in(marks: str) -> str:
-    """True when the value, or one of the values of a list, is among the marks."""
-    members = f"SELECT 1 FROM json_each(m.value) e WHERE {_TEXT.format('e')} COLLATE NOCASE IN ({marks})"
-    plain = f"{_TEXT.format('m')} COLLATE NOCASE IN ({marks})"
-    return f"CASE WHEN m.type = 'array' THEN EXISTS ({members}) ELSE {plain} END"
+def _as_text(value: object) -> str:
+    return str(value).casefold()
 
 
 def _typed(value: str) -> str | int | float:
     unquoted = value[1:-1] if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'" else None
     if unquoted is not None:
         return unquoted
-    if re.fullmatch(r"[+-]?\d{1,15}", value):
+    # ASCII digits, and no leading zeros: a code such as 007 is text.
+    if re.fullmatch(r"[+-]?(?:0|[1-9][0-9]{0,14})", value):
         return int(value)
-    return float(value) if re.fullmatch(r"[+-]?\d{1,15}\.\d{1,15}", value) else value
+    return float(value) if re.fullmatch(r"[+-]?(?:0|[1-9][0-9]{0,14})\.[0-9]{1,15}", value) else value
 
 
 def _dates(filters: Filters, today: date | None) -> tuple[list[Clause], DateRange, DateField] | None:
@@ -189,7 +217,9 @@ def _dates(filters: Filters, today: date | None) -> tuple[list[Clause], DateRang
                 field = "modified"
             elif _CREATED.match(phrase):
                 field = "created"
-            phrase = _CREATED.sub("", _CHANGED.sub("", phrase))
+            written, phrase = phrase, _CREATED.sub("", _CHANGED.sub("", phrase))
+            if not phrase.strip():
+                raise FilterError(f"{name}: got {written!r}, want a date or a phrase", f"--{name} 'changed last week'")
         phrases[name] = phrase
     if not any(phrases.values()):
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,9 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 from search import sources, store
-from search.drafts import Draft, File, draft_file, input_hash, now, without_text
+from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
 from search.embedding import Embedder
-from search.errors import EmbedderError, ReadError
+from search.errors import EmbedderError, ReadError, SourceError
 from search.sources import Skipped, SourceFile
 from search.store import REBUILD, DocumentRecord
 from search.vector import pack
@@ -55,15 +56,19 @@ Report = Callable[[Change | Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder that the library follows: the whole of it, or only the files named. named: paths below it, taken in any case."""
+    """A folder that the library follows: the whole of it, or only the files named; id 0 while it is not stored.
+
+    named: paths below it, taken in any case. forgotten: paths below it, left out with all that they hold.
+    """
 
     id: int
     path: Path
     whole: bool
-    named: tuple[str, ...]
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    max_bytes: int
+    named: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    max_bytes: int = sources.MAX_BYTES
 
 
 @dataclass(slots=True)
@@ -149,25 +154,24 @@ class Indexer:
                 "OR substr(path, 1, length(?) + 1) = ? || '/')",
                 (root.id, below, below, below, below),
             )
-            self._known = db.execute("SELECT count(*) FROM temp.gone").fetchone()[0]
             db.execute(
                 "INSERT OR IGNORE INTO temp.gone SELECT d.id, d.path, d.content_hash FROM documents d JOIN _roots r "
                 "ON r.id = d.root WHERE r.id <> ? AND r.id IN (SELECT value FROM json_each(?))",
                 (root.id, json.dumps([] if below else _roots_below(db, root))),
             )
+            self._known = db.execute("SELECT count(*) FROM temp.gone").fetchone()[0]
             db.execute("CREATE INDEX temp.gone_by_hash ON gone(content_hash)")
             db.execute("CREATE INDEX temp.gone_by_path ON gone(path)")
+            is_own = store.own_files(db)
             for found in _walk_root(root, below):
                 if isinstance(found, Skipped):
                     self._skip(found)
-                else:
+                elif not is_own(found.full):
                     self._compare(root, found)
 
     def _compare(self, root: Root, found: SourceFile) -> None:
         db = self._connection
-        row = db.execute(
-            "SELECT id, size, mtime_ns FROM documents WHERE root = ? AND path = ?", (root.id, found.path)
-        ).fetchone()
+        row = db.execute("SELECT id, size, mtime_ns FROM documents WHERE root = ? AND path = ?", (root.id, found.path)).fetchone()
         if row is not None:
             db.execute("DELETE FROM temp.gone WHERE id = ?", (row[0],))
         if row is not None and (row[1], row[2]) == (found.size, found.mtime_ns):
@@ -210,14 +214,18 @@ class Indexer:
         settled = file.mtime_ns <= started - _CLOCK_TICK_NS
         digest = sources.content_hash(data)
         known = self._connection.execute(
-            "SELECT id, content_hash FROM documents WHERE root = ? AND path = ?", (root.id, file.path)
+            "SELECT id, content_hash, modified FROM documents WHERE root = ? AND path = ?", (root.id, file.path)
         ).fetchone()
-        if known is not None and known[1] == digest:
+        same = known is not None and known[1] == digest
+        if same and known[2] == local_day(file.mtime_ns):
             self._touch(known[0], file.mtime_ns if settled else None)
             return
         draft = draft_file(file, data, digest, self._embedder, self._max_tokens)
         if not settled:
             draft = replace(draft, record=replace(draft.record, mtime_ns=None))
+        if same and self._same_passages(known[0], draft.record):
+            self._redate(known[0], draft.record)
+            return
         gone = None if known is not None else self._gone_with(digest)
         if gone is not None and self._same_passages(gone[0], draft.record):
             self._move(gone, draft.record)
@@ -230,9 +238,7 @@ class Indexer:
 
     def _unreadable(self, file: File, reason: str) -> None:
         """A file that cannot be opened: what is known of it stays, else it is recorded with the reason."""
-        known = self._connection.execute(
-            "SELECT 1 FROM documents WHERE root = ? AND path = ?", (file.root, file.path)
-        ).fetchone()
+        known = self._connection.execute("SELECT 1 FROM documents WHERE root = ? AND path = ?", (file.root, file.path)).fetchone()
         if known is not None:
             self._tell("kept", file.path, f"{reason}; what the library holds of it stays")
             return
@@ -240,11 +246,18 @@ class Indexer:
         self._queue(without_text(file, reason, None), None)
 
     def _touch(self, document: int, mtime_ns: int | None) -> None:
-        """Only the time of change differs: nothing is read into passages or embedded anew."""
+        """Only the time of change differs, within a day: nothing is read into passages or embedded anew."""
         self.summary.unchanged += 1
         if not self._dry_run:
             with store.writing(self._connection):
                 self._connection.execute("UPDATE documents SET mtime_ns = ? WHERE id = ?", (mtime_ns, document))
+
+    def _redate(self, document: int, record: DocumentRecord) -> None:
+        """The same content with a time of change on another day: dates may follow from it, passages and vectors stay."""
+        self.summary.unchanged += 1
+        if not self._dry_run:
+            with store.writing(self._connection):
+                store.move_document(self._connection, document, record)
 
     def _gone_with(self, digest: str) -> tuple[int, str] | None:
         row = self._connection.execute(
@@ -254,10 +267,14 @@ class Indexer:
 
     def _same_passages(self, document: int, record: DocumentRecord) -> bool:
         rows = self._connection.execute(
-            "SELECT headings, first_line, start_offset, end_offset FROM passages WHERE document_id = ? ORDER BY ordinal",
+            "SELECT p.headings, p.page, p.first_line, p.start_offset, p.end_offset, p.text, e.input FROM passages p "
+            "JOIN _embeddings e ON e.passage_id = p.id WHERE p.document_id = ? ORDER BY p.ordinal",
             (document,),
         ).fetchall()
-        return rows == [(json.dumps(p.headings, ensure_ascii=False), p.first_line, p.start, p.end) for p in record.passages]
+        return rows == [
+            (json.dumps(p.headings, ensure_ascii=False), p.page, p.first_line, p.start, p.end, p.text, p.input)
+            for p in record.passages
+        ]
 
     def _move(self, gone: tuple[int, str], record: DocumentRecord) -> None:
         self._tell("moved", record.path, gone[1])
@@ -340,9 +357,7 @@ class Indexer:
                 self._connection.execute(
                     "DELETE FROM _roots WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM documents WHERE root = ?1)", (other,)
                 )
-            self._connection.execute(
-                "DELETE FROM _moved_keys WHERE NOT EXISTS (SELECT 1 FROM passages WHERE passages.key = _moved_keys.new)"
-            )
+            store.drop_lost_keys(self._connection)
 
     def _tell(self, kind: Kind, path: str, reason: str = "") -> None:
         self.summary.count(kind)
@@ -351,15 +366,31 @@ class Indexer:
 
 def _walk_root(root: Root, below: str) -> Iterator[SourceFile | Skipped]:
     """What a root's rules let through, and the files that were named, each once; `below` narrows it to a part of the root."""
+    if sources.locate(root.path)[1] is not None:
+        raise SourceError(f"{sources.to_text(str(root.path))} is no folder any more", "archivist forget DIR removes its documents")
     if root.whole:
-        for found in sources.walk(root.path, include=root.include, exclude=root.exclude, max_bytes=root.max_bytes):
+        exclude = (*root.exclude, *map(sources.exact_glob, root.forgotten))
+        for found in sources.walk(root.path, include=root.include, exclude=exclude, max_bytes=root.max_bytes):
             if found.path not in root.named and _is_below(found.path, below):
                 yield found
     for name in root.named:
-        full = root.path / sources.to_os(name)
-        if _is_below(name, below) and full.is_file():
-            for found in sources.walk(full, max_bytes=root.max_bytes):
-                yield replace(found, path=name)
+        if _is_below(name, below):
+            yield from _named(root, name)
+
+
+def _named(root: Root, name: str) -> Iterator[SourceFile | Skipped]:
+    """A file that was named, unless it is gone."""
+    full = root.path / sources.to_os(name)
+    try:
+        regular = stat.S_ISREG(full.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield Skipped(name, f"cannot be read: {error.strerror}", blind=True)
+        return
+    if regular:
+        for found in sources.walk(full, max_bytes=root.max_bytes):
+            yield replace(found, path=name)
 
 
 def _is_below(path: str, below: str) -> bool:
@@ -371,4 +402,4 @@ def _roots_below(db: sqlite3.Connection, root: Root) -> list[int]:
     if not root.whole:
         return []
     rows = db.execute("SELECT id, path FROM _roots WHERE id <> ?", (root.id,)).fetchall()
-    return [other for other, path in rows if Path(path).is_relative_to(root.path)]
+    return [other for other, path in rows if Path(sources.to_os(path)).is_relative_to(root.path)]

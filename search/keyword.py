@@ -9,13 +9,27 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from search.errors import QueryError
-from search.terms import TOKENIZER, ParsedQuery, derived_terms, parse
+from search.terms import TOKENIZER, ParsedQuery, Term, Unit, derived_terms, parse
 
-WEIGHTS = (2.0, 2.0, 1.0, 1.5)  # title, headings, text, derived terms
+WEIGHTS = (2.0, 2.0, 1.0, 2.0)  # title, headings, text, derived terms
 _RANK = f"bm25(_passages_fts, {', '.join(map(str, WEIGHTS))})"
 _PROBE_RANK_MARGIN = 16
+
+
+def read(connection: sqlite3.Connection, query: str, *, allowed_sql: tuple[str, Sequence[object]] | None = None) -> ParsedQuery:
+    """A query as this library can answer it.
+
+    A quoted phrase must occur. Where it stands beside other words and occurs nowhere, it is a quotation rather than a condition:
+    then its words are looked for like the others, and the notes say so.
+    """
+    parsed = parse(query)
+    if parsed.phrases and parsed.words and not _best(connection, parsed.requirement, allowed_sql, 1):
+        loose = parse(query, phrases_required=False)
+        return replace(loose, notes=(*loose.notes, "no passage holds the quoted phrase: its words were looked for instead"))
+    return parsed
 
 
 def search(
@@ -32,12 +46,13 @@ def search(
     """
     if limit < 1:
         raise QueryError(f"limit: got {limit}, want 1 or more")
-    parsed = parse(query) if isinstance(query, str) else query
-    if not parsed.match:
+    parsed = read(connection, query, allowed_sql=allowed_sql) if isinstance(query, str) else query
+    match = _with_inflections(parsed).match
+    if not match:
         return []
     wanted = limit + _PROBE_RANK_MARGIN
     while True:
-        found = _best(connection, parsed.match, allowed_sql, wanted)
+        found = _best(connection, match, allowed_sql, wanted)
         # Equal scores may go on beyond what was fetched; their order is decided by path, so all of them are needed.
         if len(found) < wanted or found[limit - 1][1] > found[-1][1]:
             return in_order(connection, found, limit=limit)
@@ -110,7 +125,7 @@ def spans(query: str | ParsedQuery, text: str) -> list[tuple[int, int]]:
     Any of them counts, also when the text as a whole is no hit. An index in memory with the library's own tokenizer answers, so
     what is shown as matched is what was matched.
     """
-    parsed = parse(query) if isinstance(query, str) else query
+    parsed = _with_inflections(parse(query) if isinstance(query, str) else query)
     match = parsed.any_match
     if not match or not text:
         return []
@@ -123,8 +138,52 @@ def spans(query: str | ParsedQuery, text: str) -> list[tuple[int, int]]:
     plain, terms = _highlighted(match, text, " ".join(term.text for term in derived))
     for start, end in terms:
         for position in range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)):
-            plain.append((derived[position].start, derived[position].end))
+            plain.append(_stretch(derived[position], parsed))
     return _merged(plain)
+
+
+def _stretch(term: Term, parsed: ParsedQuery) -> tuple[int, int]:
+    """Where a derived term that matched stands: an n-gram that was found by its beginning, only as far as that goes."""
+    end = term.end
+    if not term.name and len(term.text) <= 3:
+        units = [*parsed.words, *(unit for phrase in parsed.phrases for unit in phrase)]
+        begun = [len(unit.tokens) for unit in units if unit.prefix and term.text.startswith(unit.tokens)]
+        if begun and not any(term.text in unit.tokens.split() for unit in units):
+            end = min(end, term.start + max(begun))
+    return term.start, end
+
+
+# Stems are shorter than words: "operati*" is no beginning of "oper", under which "operation" stands in the index.
+_ENDINGS = (
+    *("ation", "ations", "ization", "ing", "ion", "ions", "ive", "ivity", "able", "ability", "ible", "ibility", "ness"),
+    *("ment", "ity", "al", "ality", "ally", "ed", "er", "ize", "izing", "ism", "ist", "ous", "ful", "ly"),
+)
+_SHORTEST_STEM = 4
+
+
+def _with_inflections(parsed: ParsedQuery) -> ParsedQuery:
+    """The query with words added that begin with one of its prefixes and whose stem does not, one for each stem."""
+    prefixes = [unit.tokens for unit in parsed.words if unit.prefix and unit.tokens.isascii() and unit.tokens.isalpha()]
+    added: dict[str, Unit] = {}
+    for prefix in dict.fromkeys(prefixes):
+        completions = [prefix + ending[cut:] for ending in _ENDINGS for cut in range(len(ending)) if prefix.endswith(ending[:cut])]
+        start, *stems = _stems([prefix, *completions])
+        for word, stem in zip(completions, stems, strict=True):
+            if len(stem) >= _SHORTEST_STEM and not stem.startswith(start):
+                added.setdefault(stem, Unit(word))
+    return replace(parsed, words=(*parsed.words, *added.values())) if added else parsed
+
+
+def _stems(words: Sequence[str]) -> list[str]:
+    """The words as the index holds them."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute(f'CREATE VIRTUAL TABLE _words USING fts5(word, tokenize="{TOKENIZER}")')
+        connection.execute("CREATE VIRTUAL TABLE _stems USING fts5vocab(_words, 'instance')")
+        connection.execute("INSERT INTO _words VALUES (?)", (" ".join(words),))
+        return [str(row[0]) for row in connection.execute("SELECT term FROM _stems ORDER BY offset")]
+    finally:
+        connection.close()
 
 
 _OPEN, _CLOSE = "\x01", "\x02"

@@ -37,90 +37,95 @@ _CONTRACTED = {
 }
 _WORDS = {
     "de": """
-der die das den dem des ein eine einen einem einer eines kein keine keinen keiner und oder aber denn sondern doch als wie wenn
-weil dass daß ob damit obwohl während bevor nachdem ich du er sie es wir ihr mich mir dich dir ihn ihm uns euch ihnen sich mein
-meine meinen dein deine sein seine seinen seiner ihre ihren ihrem ihrer unser unsere dieser diese dieses diesen diesem jeder jede
-jedes alle allen man was wer wen wem wo wann warum wieso woher wohin welche welcher welches welchen ist sind war waren bin bist
-wird werden wurde wurden worden hat haben hatte hatten habe kann können konnte muss müssen soll sollen sollte will wollen darf
-nicht nur auch noch schon sehr so dann da hier dort nach von vom vor mit ohne zu zum zur bei beim bis aus auf an am im in für
-gegen über unter um durch seit zwischen wegen bitte gibt etwas nichts mehr""",
+der die das den dem des ein eine einen einem einer eines kein keine keinen keiner und oder aber denn sondern doch als
+wie wenn weil dass daß ob damit obwohl während bevor nachdem ich du er sie es wir ihr mich mir dich dir ihn ihm uns
+euch ihnen sich mein meine meinen dein deine sein seine seinen seiner ihre ihren ihrem ihrer unser unsere dieser diese
+dieses diesen diesem jeder jede jedes alle allen man was wer wen wem wo wann warum wieso woher wohin welche welcher
+welches welchen ist sind war waren bin bist wird werden wurde wurden worden hat haben hatte hatten habe kann können
+konnte muss müssen soll sollen sollte will wollen darf nicht nur auch noch schon sehr so dann da hier dort nach von
+vom vor mit ohne zu zum zur bei beim bis aus auf an am im in für gegen über unter um durch seit zwischen wegen bitte
+gibt etwas nichts mehr""",
     "fr": """
-le la les l un une des du de d au aux et ou mais donc car ni que qu qui quoi dont où quand comment pourquoi combien quel quelle
-quels quelles lequel laquelle je j tu il elle on nous vous ils elles me m te t se s lui leur leurs eux mon ma mes ton ta tes son
-sa ses notre nos votre vos ce c cet cette ces cela ça ceci celui celle ceux est es suis sommes êtes sont était étaient été être
-sera seront ai as a avons avez ont avait avaient avoir eu fait faire peut peuvent doit doivent ne n pas plus moins très aussi
-même tout tous toute toutes autre autres si comme dans en sur sous par pour avec sans chez vers entre depuis pendant avant après
-contre y là ici alors ainsi encore déjà toujours jamais""",
+le la les un une des du de au aux et ou mais donc car ni que qui quoi dont où quand comment pourquoi combien quel
+quelle quels quelles lequel laquelle je tu il elle on nous vous ils elles me te se lui leur leurs eux mon ma mes ton
+ta tes son sa ses notre nos votre vos ce cet cette ces cela ça ceci celui celle ceux est es suis sommes êtes sont
+était étaient été être sera seront ai as a avons avez ont avait avaient avoir eu fait faire peut peuvent doit doivent
+ne pas plus moins très aussi même tout tous toute toutes autre autres si comme dans en sur sous par pour avec sans
+chez vers entre depuis pendant avant après contre y là ici alors ainsi encore déjà toujours jamais""",
     "es": """
-el la los las lo un una unos unas del al de y e o u pero sino porque que qué quien quién quienes cual cuál cuales cuándo cuando
-cómo como dónde donde cuánto cuántos yo tú él ella nosotros ustedes ellos ellas me te se nos le les mi mis tu tus su sus nuestro
-nuestra este esta estos estas esto ese esa esos esas eso aquel aquella es son era eran fue fueron ser sido soy está están estaba
-estar ha han había he hay haber puede pueden debe deben tiene tienen no ni sí más menos muy también ya si en con sin por para
-sobre entre desde hasta hacia según durante antes después contra todo toda todos todas otro otra otros otras cada mismo misma
-así aún donde cualquier""",
+el la los las lo un una unos unas del al de y e o u pero sino porque que qué quien quién quienes cual cuál cuales
+cuándo cuando cómo como dónde donde cuánto cuántos yo tú él ella nosotros ustedes ellos ellas me te se nos le les mi
+mis tu tus su sus nuestro nuestra este esta estos estas esto ese esa esos esas eso aquel aquella es son era eran fue
+fueron ser sido soy está están estaba estar ha han había he hay haber puede pueden debe deben tiene tienen no ni sí
+más menos muy también ya si en con sin por para sobre entre desde hasta hacia según durante antes después contra todo
+toda todos todas otro otra otros otras cada mismo misma así aún donde cualquier""",
     "it": """
-il lo la i gli le l un uno una del dello della dei degli delle dell al allo alla ai agli alle all dal dalla dai dalle dall nel
-nello nella nei nelle nell sul sulla sui sulle sull di d a da in con su per tra fra e ed o ma però perché perchè che chi cui
-quale quali quando come dove quanto quanti cosa io tu lui lei noi voi loro mi ti si ci vi ne mio mia suo sua suoi sue nostro
-questo questa questi queste quello quella quelli quelle è sono era erano fu essere stato stata sia ha hanno aveva avere ho
-può possono deve devono fare non né più meno molto anche già se senza sopra sotto prima dopo durante fino contro verso ogni
-tutto tutti tutte altro altri altre stesso così ancora""",
+il lo la i gli le un uno una del dello della dei degli delle dell al allo alla ai agli alle all dal dalla dai dalle
+dall nel nello nella nei nelle nell sul sulla sui sulle sull di a da in con su per tra fra e ed o ma però perché
+perchè che chi cui quale quali quando come dove quanto quanti cosa io tu lui lei noi voi loro mi ti si ci vi ne mio
+mia suo sua suoi sue nostro questo questa questi queste quello quella quelli quelle è sono era erano fu essere stato
+stata sia ha hanno aveva avere ho può possono deve devono fare non né più meno molto anche già se senza sopra sotto
+prima dopo durante fino contro verso ogni tutto tutti tutte altro altri altre stesso così ancora""",
     "pt": """
-o a os as um uma uns umas do da dos das no na nos nas ao à aos às pelo pela pelos pelas num numa de em por para com sem sob
-sobre entre até desde após antes depois durante contra e ou mas porém porque pois que quem qual quais quando como onde quanto
-quantos eu tu ele ela nós você vocês eles elas me te se lhe lhes meu minha seu sua seus suas nosso nossa este esta estes estas
-isto esse essa esses essas isso aquele aquela é são era eram foi foram ser sido está estão estava estar há ter tem têm tinha
-havia pode podem deve devem não nem mais menos muito também já se só todo toda todos todas outro outra outros outras cada mesmo
-mesma assim ainda""",
+o a os as um uma uns umas do da dos das no na nos nas ao à aos às pelo pela pelos pelas num numa de em por para com
+sem sob sobre entre até desde após antes depois durante contra e ou mas porém porque pois que quem qual quais quando
+como onde quanto quantos eu tu ele ela nós você vocês eles elas me te se lhe lhes meu minha seu sua seus suas nosso
+nossa este esta estes estas isto esse essa esses essas isso aquele aquela é são era eram foi foram ser sido está estão
+estava estar há ter tem têm tinha havia pode podem deve devem não nem mais menos muito também já se só todo toda todos
+todas outro outra outros outras cada mesmo mesma assim ainda""",
     "nl": """
-de het een en of maar want dus omdat als dat die dit deze wie wat waar wanneer waarom hoe welke welk ik jij je u hij zij ze we
-wij jullie mij me jou hem haar ons hen hun mijn zijn uw onze is was waren ben bent word wordt worden werd werden geweest heb hebt
-heeft hebben had hadden kan kunnen kon moet moeten zal zullen zou zouden wil willen mag niet geen wel ook nog al zeer dan toen er
-daar hier naar van voor met zonder te ten ter bij tot uit op aan in over onder om door sinds tussen tegen na tijdens alle veel
-meer meest andere elk iets niets""",
+de het een en of maar want dus omdat als dat die dit deze wie wat waar wanneer waarom hoe welke welk ik jij je u hij
+zij ze we wij jullie mij me jou hem haar ons hen hun mijn zijn uw onze is was waren ben bent word wordt worden werd
+werden geweest heb hebt heeft hebben had hadden kan kunnen kon moet moeten zal zullen zou zouden wil willen mag niet
+geen wel ook nog al zeer dan toen er daar hier naar van voor met zonder te ten ter bij tot uit op aan in over onder om
+door sinds tussen tegen na tijdens alle veel meer meest andere elk iets niets""",
     "sv": """
-den det de en ett och eller men för att som om när var där hur varför vad vem vilken vilket vilka jag du han hon vi ni mig dig
-honom henne oss er dem sig min mitt mina din sin sitt sina vår vårt våra deras dess denna detta dessa är var varit vara blir bli
-blev har hade ha haft kan kunde ska skall skulle vill måste får inte ingen inget inga bara också redan mycket så då här nu efter
-från med utan till av hos ut upp på i över under genom sedan mellan mot innan alla allt mer mest andra någon något några varje""",
+den det de en ett och eller men för att som om när var där hur varför vad vem vilken vilket vilka jag du han hon vi ni
+mig dig honom henne oss er dem sig min mitt mina din sin sitt sina vår vårt våra deras dess denna detta dessa är var
+varit vara blir bli blev har hade ha haft kan kunde ska skall skulle vill måste får inte ingen inget inga bara också
+redan mycket så då här nu efter från med utan till av hos ut upp på i över under genom sedan mellan mot innan alla
+allt mer mest andra någon något några varje""",
     "da": """
-den det de en et og eller men for at som om når hvor hvordan hvorfor hvad hvem hvilken hvilket hvilke jeg du han hun vi mig dig
-ham hende os jer dem sig min mit mine din sin sit sine vores deres dens dette denne disse er var været være bliver blive blev har
-havde have haft kan kunne skal skulle vil ville må ikke ingen intet kun også allerede meget så da her nu efter fra med uden til
-af hos ud op på i over under gennem siden mellem mod før alle alt mere mest andre nogen noget nogle hver""",
+den det de en et og eller men for at som om når hvor hvordan hvorfor hvad hvem hvilken hvilket hvilke jeg du han hun
+vi mig dig ham hende os jer dem sig min mit mine din sin sit sine vores deres dens dette denne disse er var været være
+bliver blive blev har havde have haft kan kunne skal skulle vil ville må ikke ingen intet kun også allerede meget så
+da her nu efter fra med uden til af hos ud op på i over under gennem siden mellem mod før alle alt mere mest andre
+nogen noget nogle hver""",
     "no": """
-den det de en et ei og eller men for å at som om når hvor hvordan hvorfor hva hvem hvilken hvilket hvilke jeg du han hun vi meg
-deg ham henne oss dere dem seg min mitt mine din sin sitt sine vår vårt våre deres dens dette denne disse er var vært være blir
-bli ble har hadde ha hatt kan kunne skal skulle vil ville må ikke ingen bare også allerede mye så da her nå etter fra med uten
-til av hos ut opp på i over under gjennom siden mellom mot før alle alt mer mest andre noen noe hver""",
+den det de en et ei og eller men for å at som om når hvor hvordan hvorfor hva hvem hvilken hvilket hvilke jeg du han
+hun vi meg deg ham henne oss dere dem seg min mitt mine din sin sitt sine vår vårt våre deres dens dette denne disse
+er var vært være blir bli ble har hadde ha hatt kan kunne skal skulle vil ville må ikke ingen bare også allerede mye
+så da her nå etter fra med uten til av hos ut opp på i over under gjennom siden mellom mot før alle alt mer mest andre
+noen noe hver""",
     "fi": """
-ja tai mutta että jos kun koska vaikka kuin sekä eli ei en et emme ette eivät ole on ovat oli olivat ollut olla olisi minä sinä
-hän me te he se ne tämä tuo nämä nuo joka jotka jonka jossa mikä mitä kuka missä milloin miksi miten miten minun sinun hänen sen
-niiden tämän tässä siinä voi voivat pitää täytyy myös vain vielä jo hyvin niin nyt sitten kanssa ilman ennen jälkeen mukaan
-kaikki muut toinen kuten""",
+ja tai mutta että jos kun koska vaikka kuin sekä eli ei en et emme ette eivät ole on ovat oli olivat ollut olla olisi
+minä sinä hän me te he se ne tämä tuo nämä nuo joka jotka jonka jossa mikä mitä kuka missä milloin miksi miten miten
+minun sinun hänen sen niiden tämän tässä siinä voi voivat pitää täytyy myös vain vielä jo hyvin niin nyt sitten kanssa
+ilman ennen jälkeen mukaan kaikki muut toinen kuten""",
     "pl": """
-i a oraz lub albo ale więc bo ponieważ że żeby aby jeśli jeżeli gdy kiedy gdzie jak dlaczego co kto który która które których
-którym jaki jaka jakie ja ty on ona ono my wy oni one mnie mi ciebie go jego jej ich im nas nam was się siebie swój swoje mój moja
-nasz ten ta to te tego tej tych tym temu jest są był była było były być będzie będą został została ma mają może mogą można
-musi trzeba nie tak też także już jeszcze bardzo tylko w we z ze na do od dla o po przed przy przez bez pod nad między za u
-podczas oprócz każdy wszystkie inne więcej czy""",
+i a oraz lub albo ale więc bo ponieważ że żeby aby jeśli jeżeli gdy kiedy gdzie jak dlaczego co kto który która które
+których którym jaki jaka jakie ja ty on ona ono my wy oni one mnie mi ciebie go jego jej ich im nas nam was się siebie
+swój swoje mój moja nasz ten ta to te tego tej tych tym temu jest są był była było były być będzie będą został została
+ma mają może mogą można musi trzeba nie tak też także już jeszcze bardzo tylko w we z ze na do od dla o po przed przy
+przez bez pod nad między za u podczas oprócz każdy wszystkie inne więcej czy""",
     "cs": """
-a i nebo ale protože že aby jestliže když kdy kde jak proč co kdo který která které kteří kterých jaký já ty on ona ono my vy oni
-mě mi tě ho jeho její jejich jim nás nám vás se si svůj své můj náš ten ta to ty toho té těch tím tento tato toto je jsou jsem
-byl byla bylo byli být bude budou má mají může mohou musí není ne tak také už ještě velmi jen pouze v ve z ze s na do od pro o
-po před při přes bez pod nad mezi za u během každý všechny jiné více nebyl tedy však""",
+a i nebo ale protože že aby jestliže když kdy kde jak proč co kdo který která které kteří kterých jaký já ty on ona
+ono my vy oni mě mi tě ho jeho její jejich jim nás nám vás se si svůj své můj náš ten ta to ty toho té těch tím tento
+tato toto je jsou jsem byl byla bylo byli být bude budou má mají může mohou musí není ne tak také už ještě velmi jen
+pouze v ve z ze s na do od pro o po před při přes bez pod nad mezi za u během každý všechny jiné více nebyl tedy však""",
     "tr": """
-ve veya ya ile ama fakat ancak çünkü eğer ki de da bir bu şu o bunu bunun buna bunlar şunu onu onun ona onlar ben sen biz siz beni
-seni bizi benim senin bizim kendi ne neden niçin nasıl nerede nereye kim hangi kaç mi mı mu mü için gibi kadar göre sonra önce
-daha en çok az her hiç bazı tüm bütün diğer olan olarak oldu olduğu olduğunu olur olabilir var yok değil idi ise hem şey artık
-sadece yalnız yani böyle üzere tarafından""",
+ve veya ya ile ama fakat ancak çünkü eğer ki de da bir bu şu o bunu bunun buna bunlar şunu onu onun ona onlar ben sen
+biz siz beni seni bizi benim senin bizim kendi ne neden niçin nasıl nerede nereye kim hangi kaç mi mı mu mü için gibi
+kadar göre sonra önce daha en çok az her hiç bazı tüm bütün diğer olan olarak oldu olduğu olduğunu olur olabilir var
+yok değil idi ise hem şey artık sadece yalnız yani böyle üzere tarafından""",
     "ru": """
-и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее её мне было вот от меня еще ещё нет о из
-ему теперь когда даже ну ли если уже или ни быть был него до вас нибудь опять вам ведь там потом себя ничего ей может они тут
-где есть надо ней для мы тебя их чем была сам чтоб без будто чего раз тоже себе под будет ж тогда кто этот того потому этого
-какой какая какие каких ним здесь этом один почти мой тем чтобы нее неё сейчас были куда зачем почему всех можно при об другой
-после над больше тот через эти нас про них какая много разве эту моя свою этой перед иногда лучше чуть том такой им более всегда
-который которая которое которые которых это как сколько наш пожалуйста""",
+и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее её мне было вот от меня еще
+ещё нет о из ему теперь когда даже ну ли если уже или ни быть был него до вас нибудь опять вам ведь там потом себя
+ничего ей может они тут где есть надо ней для мы тебя их чем была сам чтоб без будто чего раз тоже себе под будет ж
+тогда кто этот того потому этого какой какая какие каких ним здесь этом один почти мой тем чтобы нее неё сейчас были
+куда зачем почему всех можно при об другой после над больше тот через эти нас про них какая много разве эту моя свою
+этой перед иногда лучше чуть том такой им более всегда который которая которое которые которых это как сколько наш
+пожалуйста""",
 }
 
 
@@ -194,12 +199,20 @@ _ONE_LANGUAGE = {
 _EAST_ASIAN = frozenset({"han", "kana", "hangul"})
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _SYNTAX = frozenset("{}[]()<>=;|\\/+*#$&@^~_`%\"':")
+_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_STATEMENT = re.compile(
+    r"[)}@#]\w|[)}]|.*[;{]$|(?:async )?def \w+\(|class \w+[(:]|import [\w.]+(?: as \w+)?$|from [\w.]+ import |package \w+$"
+    r"|(?:return|raise|assert|func)\b|(?:if|for|while|elif|else|try|with|except|finally)\b.*:$"
+    r"|[\w.]+(?:\[.*\])? ?[-+*|&]?= |[\w.]+\(.*\)$"
+)
+_LEAST_PROSE = 0.75  # of the letters; measured: Markdown without its code blocks .85 and more, nine of ten Python modules below
+_ELIDED = frozenset({"l", "d", "j", "c", "m", "n", "s", "t", "qu"})
 _FEWEST_WORDS = 12
 _FEWEST_DIFFERENT = 5
 _LEAST_SHARE = {"fi": 0.12, "tr": 0.12, "pl": 0.18, "cs": 0.18}  # they inflect where others use a word; .25 for the others
 _CLOSE = 0.8
-_HINDI = frozenset(["है", "हैं", "में", "के", "की", "का", "को", "से", "और", "पर", "यह", "वह", "नहीं", "भी", "एक", "था", "थे", "थी", "लिए", "कि", "ने"])
-_MARATHI_NEPALI = frozenset(["आहे", "आहेत", "आणि", "मध्ये", "च्या", "होते", "नाही", "छ", "छन्", "हो", "र", "मा", "लाई", "पनि", "गर्न"])
+_HINDI = "है हैं में के की का को से और पर यह वह नहीं भी एक था थे थी लिए कि ने"
+_MARATHI_NEPALI = "आहे आहेत आणि मध्ये च्या होते नाही छ छन् हो र मा लाई पनि गर्न"
 
 
 def is_unspaced(char: str) -> bool:
@@ -216,17 +229,17 @@ def detect(text: str) -> str | None:
 
     Unsure are texts of a few words, mixed ones, code, tables, and languages of the Latin script that STOPWORDS lacks.
     """
-    sample = text[:SAMPLE]
+    sample = _FENCED.sub("", text[:SAMPLE])
     prose = "\n".join(line for line in sample.splitlines() if _is_prose(line))
-    if sum(map(str.isalpha, prose)) * 2 < sum(map(str.isalpha, sample)):
+    if sum(map(str.isalpha, prose)) < _LEAST_PROSE * sum(map(str.isalpha, sample)):
         return None
     scripts = Counter(filter(None, map(_script, prose)))
     if not scripts:
         return None
-    # Beside Latin names in a Chinese, Japanese or Korean text, one character is worth about two letters.
-    weights = {script: count * (2 if script in _EAST_ASIAN else 1) for script, count in scripts.items()}
+    # Beside Latin names in a Chinese, Japanese or Korean text, one character is worth about three letters.
+    weights = {script: count * (3 if script in _EAST_ASIAN else 1) for script, count in scripts.items()}
     kana, han = scripts["kana"], scripts["han"]
-    weights["han"] = 2 * (han + kana)
+    weights["han"] = 3 * (han + kana)
     weights.pop("kana", None)
     main = max(weights, key=lambda script: weights[script])
     fewest = 8 if main in _EAST_ASIAN else 20
@@ -261,9 +274,9 @@ def _script(char: str) -> str | None:
 
 
 def _is_prose(line: str) -> bool:
-    """Whether a line has no more signs of syntax than a sentence with a name and a parenthesis in it."""
+    """Whether a line is no statement and has no more signs than a sentence with a name and a parenthesis in it."""
     signs = sum(char in _SYNTAX for char in line)
-    return signs * 7 <= len(line) - line.count(" ")
+    return signs * 7 <= len(line) - line.count(" ") and not _STATEMENT.match(line.strip())
 
 
 def _words(lowered: str) -> list[str]:
@@ -271,9 +284,10 @@ def _words(lowered: str) -> list[str]:
 
 
 def _is_stop_word(word: str, code: str) -> bool:
-    """Also the part before an apostrophe counts: "l'erreur", "dell'errore", "it's"."""
+    """Also what is cut off before an apostrophe counts: "l'erreur", "dell'errore", "it's"."""
     words = STOPWORDS[code]
-    return word in words or ("'" in word and word.partition("'")[0] in words)
+    start, cut, _ = word.partition("'")
+    return word in words or (bool(cut) and (start in words or (code in {"fr", "it"} and start in _ELIDED)))
 
 
 def _by_stop_words(lowered: str) -> str | None:
@@ -285,7 +299,8 @@ def _by_stop_words(lowered: str) -> str | None:
     shares: dict[str, float] = {}
     for code in STOPWORDS:
         found = {word: count for word, count in counts.items() if _is_stop_word(word, code)}
-        if len(found) >= _FEWEST_DIFFERENT:
+        # Single letters are words in prose and names in code: they make up the share, but are no evidence.
+        if sum(len(word) > 1 for word in found) >= _FEWEST_DIFFERENT:
             shares[code] = sum(found.values()) / len(words)
     ranked = sorted(shares, key=lambda code: -shares[code])
     if not ranked or shares[ranked[0]] < _LEAST_SHARE.get(ranked[0], 0.25):
@@ -304,7 +319,7 @@ def _chinese_or_japanese(han: int, kana: int) -> str | None:
 
 
 def _cyrillic(lowered: str) -> str | None:
-    """By the letters that only some of the languages have; those of Serbian, Macedonian, Belarusian, Kazakh … mean none of ours."""
+    """By the letters that only some of the languages have; those of Serbian, Belarusian, Kazakh … say that it is none of ours."""
     if _share(lowered, "ђјљњћџѓќѕўәғқңөұүһ") > 0.002:
         return None
     if _share(lowered, "іїєґ") > 0.02:
@@ -324,16 +339,14 @@ def _arabic(lowered: str) -> str | None:
 
 
 def _hebrew(lowered: str) -> str | None:
-    """Yiddish writes its vowels: pointed alef and the double letters give it away."""
-    return "he" if _share(lowered, "װױײאַאָ".replace("א", "")) < 0.02 else None
+    """Yiddish has double letters that Hebrew lacks."""
+    return "he" if _share(lowered, "װױײ") < 0.02 else None
 
 
 def _devanagari(lowered: str) -> str | None:
-    words = lowered.split()
-    hindi = sum(word.strip("।,") in _HINDI for word in words)
-    return (
-        "hi" if hindi >= 0.1 * len(words) and hindi > sum(word.strip("।,") in _MARATHI_NEPALI for word in words) * 4 else None
-    )
+    words = lowered.replace("।", " ").split()
+    hindi, others = (sum(word in known.split() for word in words) for known in (_HINDI, _MARATHI_NEPALI))
+    return "hi" if hindi > max(0.1 * len(words), 4 * others) else None
 
 
 def _share(lowered: str, letters: str) -> float:

@@ -12,29 +12,27 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from search import documents, explaining, keyword, status, store
 from search.documents import GroupBy, OrderBy, Page, Reading
 from search.errors import QueryError
-from search.filters import Compiled, compile_filters, nearest
+from search.filters import compile_filters, nearest
 from search.models import Coverage, DateField, DateRange, Document, Filters, Hit, Mode, Passage
+from search.ranking import Ranked, Ranker, Ranking
 
 if TYPE_CHECKING:
     from search.embedding import Embedder
     from search.indexing import Report, Summary
     from search.upkeep import Rules
-    from search.vector import Cosines, VectorSearch
 
 MAX_LIMIT = 1000
 _NO_FILTERS = Filters()
-Ranked = list[tuple[int, float]]
 
 
 class Library:
@@ -44,21 +42,28 @@ class Library:
         self.path = path
         self._connection = connection
         self._make_embedder = embedder
-        self._embedder: Embedder | None = None
-        self._vectors: VectorSearch | None = None
+        self._ranker = Ranker(path, connection, embedder)
         self._lock = threading.RLock()
 
     @classmethod
-    def open(cls, path: str | Path, *, embedder: Embedder | str | None = None, create: bool = False) -> Self:
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        embedder: Embedder | str | None = None,
+        create: bool = False,
+        announce: Callable[[str], None] = lambda _: None,
+    ) -> Self:
         """Open a library file for searching; with `create`, make an empty one when there is none.
 
         embedder: what queries are embedded with, an object, a model's name or a folder; the default model when None. The model
-        that a library names is only compared with it. Raises LibraryError for a missing, damaged or newer library.
+        that a library names is only compared with it. announce: told of a model's download before it begins. Raises
+        LibraryError for a missing, damaged or newer library.
         """
         place = Path(path)
         if create and not place.exists():
             store.open_for_writing(place).close()
-        return cls(place, store.open_for_reading(place), _embedder_source(embedder))
+        return cls(place, store.open_for_reading(place), _embedder_source(embedder, announce))
 
     def close(self) -> None:
         """Close the file."""
@@ -98,20 +103,10 @@ class Library:
         by_document: bool = False,
         today: date | None = None,
     ) -> list[Hit]:
-        """Passages that hold words of the query, by BM25. Needs no model."""
+        """Passages that hold words of the query, by BM25. Needs no model. How a query is read: `search.terms`."""
         _check(query, limit)
         with self._snapshot():
-            allowed = self._compiled(filters, today).select
-
-            def ranked(depth: int) -> Ranked:
-                return keyword.search(self._connection, query, allowed_sql=allowed, limit=depth)
-
-            chosen = self._best(ranked, limit, by_document)
-            hits = self._hits(chosen)
-            return [
-                replace(hit, keyword_score=hit.score, keyword_rank=rank, matched=keyword.matched_words(query, hit.passage.text))
-                for rank, hit in enumerate(hits, 1)
-            ]
+            return self._hits(self._ranker.by_words(query, compile_filters(filters, today=today)), limit, by_document)
 
     def vector_search(
         self,
@@ -122,18 +117,13 @@ class Library:
         by_document: bool = False,
         today: date | None = None,
     ) -> list[Hit]:
-        """Passages whose meaning is nearest to a text, or to a passage (which itself is left out), by cosine, exactly."""
+        """Passages whose meaning is nearest to a text, or to a passage (which itself is left out), by cosine, exactly.
+
+        A text is read as it stands: quotes, "-" and "*" mean nothing here.
+        """
         _check(query if isinstance(query, str) else query.text, limit)
         with self._snapshot():
-            cosines = self._cosines(query, self._compiled(filters, today))
-            own = query.id if isinstance(query, Passage) else None
-
-            def ranked(depth: int) -> Ranked:
-                found = [(passage, score) for passage, score in cosines.best(depth + 1) if passage != own]
-                return self._in_order(found)[:depth]
-
-            hits = self._hits(self._best(ranked, limit, by_document))
-            return [replace(hit, vector_score=hit.score, vector_rank=rank) for rank, hit in enumerate(hits, 1)]
+            return self._hits(self._ranker.by_meaning(query, compile_filters(filters, today=today)), limit, by_document)
 
     def hybrid_search(
         self,
@@ -144,20 +134,34 @@ class Library:
         by_document: bool = False,
         today: date | None = None,
     ) -> list[Hit]:
-        """Keyword and vector search fused; each hit carries its score and rank in both lists."""
-        _check(query, limit)
-        raise NotImplementedError
+        """Keyword and vector search fused (see `search.hybrid`); each hit carries its score and rank in both lists.
 
-    def index(
-        self, *places: str | Path, rules: Rules | None = None, prune: bool = False, report: Report | None = None
-    ) -> Summary:
+        Quoted phrases and exclusions hold for both lists. Where the model does not know the query's script, words decide.
+        """
+        _check(query, limit)
+        with self._snapshot():
+            return self._hits(self._ranker.by_both(query, compile_filters(filters, today=today)), limit, by_document)
+
+    def rank_documents(
+        self, query: str, filters: Filters = _NO_FILTERS, *, mode: Mode = "hybrid", limit: int = 10, today: date | None = None
+    ) -> list[tuple[str, float]]:
+        """Paths of documents with the score of their best passage, best first: `search` without what is shown of a hit."""
+        _check(query, limit)
+        with self._snapshot():
+            compiled = compile_filters(filters, today=today)
+            ways = {"keyword": self._ranker.by_words, "vector": self._ranker.by_meaning, "hybrid": self._ranker.by_both}
+            best = self._best(ways[mode](query, compiled), limit, by_document=True)
+            paths = documents.fetch_paths(self._connection, [passage for passage, _ in best])
+            return [(paths[passage], score) for passage, score in best]
+
+    def index(self, *places: str | Path, rules: Rules | None = None, prune: bool = False, report: Report | None = None) -> Summary:
         """Bring the library in step with folders and files, or with all that it follows; see `search.upkeep.index`."""
         from search import upkeep
 
         return upkeep.index(
             self.path,
             [Path(place) for place in places],
-            self._embedder or self._make_embedder(),
+            self._make_embedder(),
             rules=rules or upkeep.Rules(),
             prune=prune,
             report=report or (lambda _: None),
@@ -176,7 +180,7 @@ class Library:
         if not 1 <= limit <= MAX_LIMIT or offset < 0:
             raise QueryError(f"limit, offset: got {limit}, {offset}, want 1 to {MAX_LIMIT}, 0 or more")
         with self._snapshot():
-            compiled = self._compiled(filters, today)
+            compiled = compile_filters(filters, today=today)
             return documents.list_documents(self._connection, compiled, order_by=order_by, limit=limit, offset=offset)
 
     def count_documents(
@@ -184,7 +188,7 @@ class Library:
     ) -> dict[str, int]:
         """How many documents pass the filters, by a field of theirs or under "total"."""
         with self._snapshot():
-            return documents.count_documents(self._connection, self._compiled(filters, today), group_by)
+            return documents.count_documents(self._connection, compile_filters(filters, today=today), group_by)
 
     def passage(self, key: str) -> tuple[Document, Passage, str | None]:
         """The passage with a citation key or a unique prefix of it, its document, and the old key when it was moved."""
@@ -221,18 +225,20 @@ class Library:
 
     def resolved_dates(self, filters: Filters, *, today: date | None = None) -> tuple[DateRange | None, DateField]:
         """What the date filters mean in days (None without any) and which date they test; shown with every result."""
-        compiled = self._compiled(filters, today)
+        compiled = compile_filters(filters, today=today)
         return compiled.range, compiled.date_field
 
-    def unknown_names(self, filters: Filters) -> list[str]:
-        """A note for each category, tag, format, author or language that the library does not have, with the nearest ones."""
+    def notes(self, query: str | None, filters: Filters = _NO_FILTERS) -> list[str]:
+        """What a person should know of a search: parts of the query not taken as written, names that the library does not have."""
         with self._snapshot():
-            return nearest(self._connection, filters)
+            allowed = compile_filters(filters, today=None).select
+            parsed = keyword.read(self._connection, query, allowed_sql=allowed) if query else None
+            return [*(parsed.notes if parsed else ()), *nearest(self._connection, filters)]
 
     def why_empty(self, query: str, filters: Filters = _NO_FILTERS, *, today: date | None = None) -> list[str]:
         """Why a search found nothing: which filter removed the most, what to broaden, the nearest names of unknown ones."""
         with self._snapshot():
-            return explaining.why_empty(self._connection, query, filters, self._compiled(filters, today))
+            return explaining.why_empty(self._connection, query, filters, compile_filters(filters, today=today))
 
     def coverage(self) -> Coverage:
         """How much of the library can be searched."""
@@ -247,83 +253,20 @@ class Library:
     def check_embedder(self) -> None:
         """Raise LibraryError when the embedding model in hand is not the one that the library was made with."""
         with self._snapshot():
-            self._embedder_checked()
+            self._ranker.embedder()
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         with self._lock, store.translated(self.path), store.reading(self._connection):
             yield
 
-    def _compiled(self, wanted: Filters, today: date | None) -> Compiled:
-        return compile_filters(wanted, today=today)
-
-    def _embedder_checked(self) -> Embedder:
-        made_with = store.get_meta(self._connection, "embedder")
-        if self._embedder is None:
-            self._embedder = self._make_embedder()
-        if made_with is not None:
-            store.check_identity(made_with, asdict(self._embedder.identity), self.path)
-        return self._embedder
-
-    def _cosines(self, query: str | Passage, compiled: Compiled) -> Cosines:
-        from search.vector import Cosines
-
-        everything = self._all_cosines(query)
-        if compiled.select is None or not len(everything.ids):
-            return everything
-        return Cosines(everything.ids, everything.values).among(self._allowed(compiled))
-
-    def _all_cosines(self, query: str | Passage) -> Cosines:
-        """The cosine of every passage in the library with a text or a stored passage."""
-        import numpy as np
-
-        from search.vector import Cosines, VectorSearch
-
-        dimension = store.get_meta(self._connection, "dimension")
-        if dimension is None:
-            return Cosines(np.empty(0, np.int64), np.empty(0, np.float32))
-        if self._vectors is None:
-            self._vectors = VectorSearch(self._connection, dimension)
-        if isinstance(query, Passage):
-            vector = self._vectors.vector(query.id)
-            if vector is None:
-                raise QueryError(f"the passage {query.key} is not in the library any more", "search again")
-        else:
-            vector = self._embedder_checked().embed_query(query)
-        return self._vectors.cosines(vector)
-
-    def _allowed(self, compiled: Compiled) -> Any:
-        import numpy as np
-
-        select, parameters = compiled.without(None)
-        rows = self._connection.execute(f"SELECT id FROM passages WHERE document_id IN ({select})", parameters)
-        return np.fromiter((row[0] for row in rows), np.int64)
-
-    def _in_order(self, ranked: Ranked) -> Ranked:
-        """By score, equal scores by path, then ordinal."""
-        scores = [score for _, score in ranked]
-        if len(set(scores)) == len(scores):
-            return ranked
-        places = self._places([passage for passage, _ in ranked])
-        return sorted(ranked, key=lambda entry: (-entry[1], places[entry[0]]))
-
-    def _places(self, passages: Sequence[int]) -> dict[int, tuple[str, int, int]]:
-        import json
-
-        rows = self._connection.execute(
-            "SELECT p.id, d.path, d.root, p.ordinal FROM passages p JOIN documents d ON d.id = p.document_id "
-            "WHERE p.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(passages)),),
-        )
-        return {row[0]: (row[1], row[3], row[2]) for row in rows}
-
-    def _best(self, ranked: Callable[[int], Ranked], limit: int, by_document: bool) -> Ranked:
+    def _best(self, ranking: Ranking, limit: int, by_document: bool) -> Ranked:
         """The first `limit` passages, or the best passage of each of the first `limit` documents."""
         if not by_document:
-            return ranked(limit)
+            return ranking.to_depth(limit)
         depth = limit * 4
         while True:
-            found = ranked(depth)
+            found = ranking.to_depth(depth)
             owners = documents.fetch_owners(self._connection, [passage for passage, _ in found])
             best: dict[int, tuple[int, float]] = {}
             for passage, score in found:
@@ -332,13 +275,17 @@ class Library:
                 return list(best.values())[:limit]
             depth *= 4
 
-    def _hits(self, ranked: Ranked) -> list[Hit]:
+    def _hits(self, ranking: Ranking, limit: int, by_document: bool) -> list[Hit]:
+        ranked = self._best(ranking, limit, by_document)
         passages = documents.fetch_passages(self._connection, [passage for passage, _ in ranked])
         owners = documents.fetch_documents(self._connection, {passage.document_id for passage in passages.values()})
-        return [Hit(owners[passages[found].document_id], passages[found], score) for found, score in ranked]
+        return [
+            ranking.explain(Hit(owners[passages[found].document_id], passages[found], score), rank)
+            for rank, (found, score) in enumerate(ranked, 1)
+        ]
 
 
-def _embedder_source(embedder: Embedder | str | None) -> Callable[[], Embedder]:
+def _embedder_source(embedder: Embedder | str | None, announce: Callable[[str], None]) -> Callable[[], Embedder]:
     if embedder is not None and not isinstance(embedder, str):
         return lambda: embedder
 
@@ -346,7 +293,7 @@ def _embedder_source(embedder: Embedder | str | None) -> Callable[[], Embedder]:
         from search.embedding import load_embedder
         from search.weights import DEFAULT_MODEL
 
-        return load_embedder(embedder or DEFAULT_MODEL)
+        return load_embedder(embedder or DEFAULT_MODEL, announce=announce)
 
     return load
 

@@ -32,6 +32,7 @@ CREATE TABLE _roots (
     named TEXT NOT NULL DEFAULT '[]', -- files that were indexed by name: taken whatever the rules say
     include TEXT NOT NULL DEFAULT '[]',
     exclude TEXT NOT NULL DEFAULT '[]',
+    forgotten TEXT NOT NULL DEFAULT '[]', -- paths that were forgotten: left out until they are indexed by name again
     max_bytes INTEGER NOT NULL,
     indexed_at TEXT
 );
@@ -120,10 +121,7 @@ CREATE VIRTUAL TABLE _passages_fts USING fts5(
 
 # FTS5's 'delete' needs the very values that were inserted, so a trigger takes them from the view before what they come from
 # changes. Documents drop their passages themselves: in a cascade the title would be gone before the passages' trigger runs.
-_ADD = (
-    "INSERT INTO _passages_fts(rowid, title, headings, text, terms) "
-    "SELECT id, title, headings, text, terms FROM _passage_search"
-)
+_ADD = "INSERT INTO _passages_fts(rowid, title, headings, text, terms) SELECT id, title, headings, text, terms FROM _passage_search"
 _DROP = (
     "INSERT INTO _passages_fts(_passages_fts, rowid, title, headings, text, terms) "
     "SELECT 'delete', id, title, headings, text, terms FROM _passage_search"

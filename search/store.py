@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import zlib
 from collections import Counter
@@ -91,7 +92,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         connection = _connect(path, "mode=ro&immutable=1")  # nobody can change it under us: WAL needs no -shm file then
     else:
         connection = _connect(path, "mode=ro")
-    with translated(path):
+    with _closed_on_error(connection), translated(path):
         connection.execute("PRAGMA query_only = ON")
         _check_version(connection, path)
     return connection
@@ -104,11 +105,11 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     else:
         _make_file(path)
     connection = _connect(path, "mode=rw")
-    with translated(path):
+    with _closed_on_error(connection), translated(path):
+        found = _check_version(connection, path, writing=True)  # before anything is changed: the file may be another program's
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA temp_store = FILE")
-        found = _check_version(connection, path, writing=True)
         if found is None or found < schema.SCHEMA_VERSION:
             if found is not None:
                 _back_up(connection, path, found)
@@ -119,14 +120,11 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 def open_for_replacing(path: Path) -> sqlite3.Connection:
     """A connection to a library of any version whose whole content is to be overwritten. Raises what a damaged file raises."""
     connection = _connect(path, "mode=rw")
-    try:
-        if schema.version(connection) is None:
-            raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
+    with _closed_on_error(connection):
         if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("quick_check failed")
-    except BaseException:
-        connection.close()
-        raise
+        if schema.version(connection) is None:
+            raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
     return connection
 
 
@@ -141,9 +139,7 @@ def translated(path: Path) -> Iterator[None]:
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise LibraryError(f"{path} is being written by another program", "try again when it has finished") from error
         if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
-            raise LibraryError(
-                f"{path} cannot be opened as needed: {words}", "check the rights of the file and folder"
-            ) from error
+            raise LibraryError(f"{path} cannot be opened as needed: {words}", "check the rights of the file and folder") from error
         if code == sqlite3.SQLITE_FULL:
             raise LibraryError(f"no space left for {path}", "free some space and run the same command again") from error
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR}:
@@ -196,8 +192,11 @@ def index_lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
     """
     lock = path.with_name(path.name + ".lock")
     while True:
-        lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise LibraryError(f"cannot write beside {path}: {error.strerror}", "name another place with --library") from error
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -237,11 +236,10 @@ def move_document(connection: sqlite3.Connection, document: int, record: Documen
     connection.execute(f"UPDATE documents SET {columns} WHERE id = ?", (*_values(record), document))
     connection.execute("DELETE FROM document_tags WHERE document_id = ?", (document,))
     _insert_tags(connection, document, record.tags)
-    rows = connection.execute(
-        "SELECT id, key, text FROM passages WHERE document_id = ? ORDER BY ordinal", (document,)
-    ).fetchall()
-    for (passage, old, _), new in zip(rows, citation_keys(record.path, [row[2] for row in rows]), strict=True):
-        connection.execute("UPDATE passages SET key = ? WHERE id = ?", (new, passage))
+    rows = connection.execute("SELECT id, key, text FROM passages WHERE document_id = ? ORDER BY ordinal", (document,)).fetchall()
+    keys = citation_keys(record.path, [row[2] for row in rows])
+    for (passage, old, _), new, made in zip(rows, keys, record.passages, strict=True):
+        connection.execute("UPDATE passages SET key = ?, terms = ? WHERE id = ?", (new, made.terms, passage))
         connection.execute("UPDATE _moved_keys SET new = ? WHERE new = ?", (new, old))
         connection.execute("INSERT OR REPLACE INTO _moved_keys(old, new) VALUES (?, ?)", (old, new))
         connection.execute("DELETE FROM _moved_keys WHERE old = ?", (new,))
@@ -250,6 +248,11 @@ def move_document(connection: sqlite3.Connection, document: int, record: Documen
 def remove_documents(connection: sqlite3.Connection, documents: Iterable[int]) -> None:
     """Remove documents with their passages, vectors and index entries; to be called inside `writing`."""
     connection.executemany("DELETE FROM documents WHERE id = ?", ((document,) for document in documents))
+
+
+def drop_lost_keys(connection: sqlite3.Connection) -> None:
+    """Forget the moved keys whose passage is not there any more; to be called inside `writing`."""
+    connection.execute("DELETE FROM _moved_keys WHERE NOT EXISTS (SELECT 1 FROM passages WHERE passages.key = _moved_keys.new)")
 
 
 def stored_text(connection: sqlite3.Connection, document: int) -> str:
@@ -301,6 +304,20 @@ def check_identity(made_with: Mapping[str, Any], identity: Mapping[str, Any], pa
         )
 
 
+def own_files(connection: sqlite3.Connection) -> Callable[[Path], bool]:
+    """A test for the library's file and those that stand beside it: they are no documents when the library lies in a root."""
+    file = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0].removesuffix(".rebuild")
+    beside = re.compile(r"(?:\.rebuild|\.damaged-[0-9-]+)?(?:-wal|-shm)?|\.lock|\.schema[0-9]+\.bak")
+    name = os.path.basename(file)  # noqa: PTH119 - asked for every file of a tree
+
+    def is_own(path: Path) -> bool:
+        if not path.name.startswith(name):
+            return False
+        return beside.fullmatch(path.name[len(name) :]) is not None and path.parent.resolve() == Path(file).parent
+
+    return is_own
+
+
 def checkpoint(connection: sqlite3.Connection) -> None:
     """Fold the write-ahead log into the file and empty it, as far as readers let it."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -313,7 +330,22 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         raise LibraryError(f"cannot open {path}: {error}", "check the rights of the file and its folder") from error
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.create_function("folded", 1, _folded, deterministic=True)
     return connection
+
+
+def _folded(text: object) -> str | None:
+    """Text without regard to case in any script: SQLite's own NOCASE and lower() know A to Z alone."""
+    return None if text is None else str(text).casefold()
+
+
+@contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _require_library(path: Path) -> None:

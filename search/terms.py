@@ -43,7 +43,7 @@ _TOUCHING = re.compile(
     rf"(?<![^\W_]){_SPACED}++(?=[{_HAN_KANA_HANGUL}{_THAI_LAO_KHMER_MYANMAR}])"
 )
 _COMPOUND = re.compile(rf"(?<!{_SPACED}){_SPACED}++(?:(?:_++|[-.\u2010]){_SPACED}++)+")
-_CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z][A-Z]|[0-9][A-Z][a-z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
+_CAMEL = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*?(?:[a-z][A-Z]|[0-9][A-Z][a-z]|[A-Z]{2}[a-z]))[A-Za-z0-9]++")
 # Between lower and upper case, and before the last capital of a row ("HTTP|Server"), but not in a plural ("APIs").
 _CASE_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z](?!s\b)[a-z])")
 _SIGNED = re.compile(r"(?<!\w)(?P<name>[A-Za-z]\w{0,15})(?P<sign>\+\+|#)(?P<version>\d*)(?![\w+#])")
@@ -123,6 +123,8 @@ def _grams(text: str) -> Iterator[Term]:
 
     A word that touches such a stretch ("使用Python") is one with it for the tokenizer, so it is derived too.
     """
+    if text.isascii():
+        return
     for match in _UNSPACED.finditer(text):
         start, end = match.span()
         size = _GRAM[match.lastgroup or "pairs"]
@@ -158,7 +160,7 @@ def _case_parts(word: str) -> list[str]:
 
 
 def _signed_names(text: str) -> Iterator[Term]:
-    for match in _SIGNED.finditer(text):
+    for match in _SIGNED.finditer(text) if "+" in text or "#" in text else ():
         name = _signed(match)
         yield Term(f"{name} {name}{match['version']}" if match["version"] else name, *match.span(), name=True)
     for match in _DOTTED.finditer(text):
@@ -214,13 +216,11 @@ class ParsedQuery:
         """The whole query for FTS5's MATCH; "" when there is nothing to look for."""
         if not self.words and not self.phrases:
             return ""
-        required = self.requirement
-        either = " OR ".join(unit.match for unit in self.words)
+        required, either = self.requirement, " OR ".join(unit.match for unit in self.words)
         if required and either:
             # FTS5 has no optional words: the phrase beside them keeps passages that hold none of them.
             either = f"({required}) AND ({either} OR {self.phrases[0][0].match})"
-        expression = either or required
-        return f"({expression}) NOT ({self.exclusion})" if self.excluded else expression
+        return f"({either or required}) NOT ({self.exclusion})" if self.excluded else either or required
 
     @property
     def any_match(self) -> str:
@@ -247,15 +247,15 @@ _MARKS = (
     "\u0eb1-\u0ecd\u0f00-\u0fff\u102b-\u109d\u1700-\u1cff\u1dc0-\u1dff\u3099\u309a\ua800-\uabff"
 )
 _LETTER = rf"(?:[^\W_]|[{_MARKS}])"
+_SHORT_NUMBER = re.compile(r"\d{1,3}")
 _POSSESSIVE = re.compile("['\u2019]s$")
 _NAME = re.compile(rf"{_LETTER}+")
 _JOINER = r"(?:_+|::|->|[-.'&/@:+\\\u2010\u2019])"
-_WORD = re.compile(
-    rf"{_SIGNED.pattern}|{_DOTTED.pattern.replace('name', 'dotted')}|(?P<plain>{_LETTER}+(?:{_JOINER}{_LETTER}+)*)"
-)
+_WORD = re.compile(rf"{_SIGNED.pattern}|{_DOTTED.pattern.replace('name', 'dotted')}|(?P<plain>{_LETTER}+(?:{_JOINER}{_LETTER}+)*)")
 _EXCLUDING = re.compile(r"-(?=[^\W\d_]|\.[A-Za-z])")
 _OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR"})
 _MAX_PHRASE = 32
+_MAX_BESIDE_PHRASE = 8  # whoever writes more words than this beside a phrase describes something: the marks only quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,15 +267,17 @@ class _Word:
     stop: bool = False
 
 
-def parse(query: str) -> ParsedQuery:
+def parse(query: str, *, phrases_required: bool = True) -> ParsedQuery:
     """Take apart any text that a person types: never raises, whatever the text.
 
-    Words are OR-ed and stop words dropped, unless nothing else is there. "A quoted phrase" must occur. `-word` and
-    `-"a phrase"` must not; a hyphen inside a word, before a number, doubled or alone excludes nothing. `word*` is a prefix.
-    Upper-case AND, OR, NOT are read as the stop words they look like; other upper-case words (IT, WHO) are never stop words.
+    Words are OR-ed and stop words dropped, unless nothing else is there. "A quoted phrase" must occur; beside more than 8 other
+    words, or when not phrases_required, it is read as its words. `-word` and `-"a phrase"` must not occur; a hyphen inside a
+    word, before a number, doubled or alone excludes nothing. `word*` is a prefix. Upper-case AND, OR, NOT are read as the stop
+    words they look like; other upper-case words (IT, WHO) are never stop words.
     """
-    cut = query[:MAX_QUERY_CHARACTERS]
-    clean = fold(_UNUSABLE.sub(" ", cut)).translate(_SMART_QUOTES)
+    clean = fold(_UNUSABLE.sub(" ", query[:MAX_QUERY_CHARACTERS])).translate(_SMART_QUOTES)
+    if not phrases_required:
+        clean = _QUOTED.sub(lambda match: match[0] if match["minus"] else f" {match['phrase']} ", clean)
     phrases: list[tuple[Unit, ...]] = []
     excluded: list[tuple[Unit, ...]] = []
     for match in _QUOTED.finditer(clean):
@@ -284,19 +286,18 @@ def parse(query: str) -> ParsedQuery:
             (excluded if match["minus"] else phrases).append(units)
     kept, dropped = _take_out(_QUOTED.sub(" ", clean))
     excluded.extend(word.exact for word in dropped)
+    if phrases and sum(not word.stop for word in kept) > _MAX_BESIDE_PHRASE:
+        return parse(query, phrases_required=False)
     said = _without_stop_words(kept, phrases)
     words = tuple(unit for unit in list(said)[:MAX_TERMS] for _ in range(min(said[unit], MAX_REPEATS)))
-    text = " ".join(_QUOTED.sub(lambda match: "" if match["minus"] else match["phrase"], clean).split())
+    spoken = _QUOTED.sub(lambda match: "" if match["minus"] else match["phrase"], clean).split()
+    text = " ".join(chunk for chunk in spoken if not _EXCLUDING.match(chunk))
     notes: list[str] = []
-    if len(said) > MAX_TERMS or len(query) > len(cut):
+    if len(said) > MAX_TERMS or len(query) > MAX_QUERY_CHARACTERS:
         notes.append(f"the query is long: its first {min(len(said), MAX_TERMS)} different terms were looked for")
     if excluded and not words and not phrases:
         notes.append("the query only says what to leave out: add a word to look for")
-    return ParsedQuery(words, tuple(phrases[:MAX_TERMS]), tuple(excluded[:MAX_TERMS]), _said(text), tuple(notes))
-
-
-def _said(text: str) -> str:
-    return " ".join(chunk for chunk in text.split() if not _EXCLUDING.match(chunk))
+    return ParsedQuery(words, tuple(phrases[:MAX_TERMS]), tuple(excluded[:MAX_TERMS]), text, tuple(notes))
 
 
 def _take_out(text: str) -> tuple[list[_Word], list[_Word]]:
@@ -318,21 +319,18 @@ def _without_stop_words(words: Sequence[_Word], phrases: Sequence[object]) -> Co
     """The units of the words and how often each was said: whole words first, so that a limit cuts what matters least."""
     if phrases or not all(word.stop for word in words):
         words = [word for word in words if not word.stop]
-    return Counter(
-        [*(unit for word in words for unit in word.scored[:1]), *(unit for word in words for unit in word.scored[1:])]
-    )
+    return Counter([*(unit for word in words for unit in word.scored[:1]), *(unit for word in words for unit in word.scored[1:])])
 
 
 def _read(match: re.Match[str], stop_words: frozenset[str], *, prefix: bool, shouting: bool) -> Iterator[_Word]:
     if match["sign"]:
-        name = Unit(_signed(match))
-        version = (Unit(f"{name.tokens}{match['version']}"),) if match["version"] else ()
-        yield _Word(version or (name,), (name, *version))
+        signed = Unit(_signed(match))
+        version = (Unit(signed.tokens + match["version"]),) if match["version"] else ()
+        yield _Word(version or (signed,), (signed, *version))
     elif match["dotted"]:
         # A long name is looked for without its dot too; "net" and "env" by themselves are other words.
-        name = match["dotted"].lower()
-        dotted = (Unit("dot" + name),)
-        yield _Word(dotted, (*dotted, Unit(name)) if len(name) > 3 else dotted)
+        dotted, bare = (Unit("dot" + match["dotted"].lower()),), (Unit(match["dotted"].lower()),)
+        yield _Word(dotted, dotted + bare if len(match["dotted"]) > 3 else dotted)
     elif _UNSPACED.search(match["plain"]):
         yield _Word(tuple(_unspaced_phrase(match["plain"])), tuple(_gram_units(match["plain"])))
     elif any(map(str.isalnum, match["plain"])):
@@ -352,17 +350,13 @@ def _plain(word: str, stop_words: frozenset[str], *, prefix: bool, shouting: boo
     joined = _joined(word) if len(names) == 1 or _COMPOUND.fullmatch(word) else ""
     exact = (Unit(joined),) if joined else phrase
     pieces = dict.fromkeys(piece.lower() for piece in (*names, *parts) if len(names) > 1 or len(piece) < len(word))
-    useful = [Unit(piece) for piece in pieces if len(piece) > 1 and piece not in stop_words and not _is_short_number(piece)]
+    useful = [Unit(piece) for piece in pieces if len(piece) > 1 and piece not in stop_words and not _SHORT_NUMBER.fullmatch(piece)]
     return _Word(exact, (*exact, *useful) if joined or not useful else tuple(useful), stop)
 
 
 def _is_stop(word: str, stop_words: frozenset[str]) -> bool:
     word = word.lower().replace("\u2019", "'")
     return word in stop_words or word.removesuffix("'s") in stop_words
-
-
-def _is_short_number(piece: str) -> bool:
-    return piece.isdigit() and len(piece) < 4
 
 
 def _gram_units(word: str) -> Iterator[Unit]:
@@ -389,7 +383,7 @@ def _phrase(text: str) -> tuple[Unit, ...]:
         else:
             spaced.extend(_NAME.findall(chunk))
             units.extend(Unit(_signed(match)) for match in _SIGNED.finditer(chunk))
-    spaced = [word.lower() for word in spaced if any(map(str.isalnum, word))]
+    spaced = [word.lower() for word in spaced if any(map(str.isalnum, word))][:_MAX_PHRASE]
     if spaced:
         units.insert(0, Unit(" ".join(spaced)))
     return tuple(units)
@@ -398,7 +392,7 @@ def _phrase(text: str) -> tuple[Unit, ...]:
 def _unspaced_phrase(chunk: str) -> Iterator[Unit]:
     """The derived terms of a text are in order, so a stretch of it is a phrase of them, less the short grams at its end."""
     terms = derived_terms(chunk)
-    last = [match for match in _UNSPACED.finditer(chunk)][-1]
+    *_, last = _UNSPACED.finditer(chunk)
     size = min(_GRAM[last.lastgroup or "pairs"], last.end() - last.start())
     if terms[-1].start < last.end():
         terms = [term for term in terms if term.end < last.end() or term.end - term.start >= size]

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from search import sources, store
+from search import schema, sources, store
 from search.chunking import CHUNKING_VERSION, MAX_TOKENS
 from search.documents import find_document
 from search.drafts import File, draft
@@ -37,7 +37,7 @@ class Rules:
 
 
 _KEEP = Rules()
-_SELECT_ROOTS = "SELECT id, path, whole, named, include, exclude, max_bytes FROM _roots"
+_SELECT_ROOTS = "SELECT id, path, whole, named, include, exclude, forgotten, max_bytes FROM _roots"
 
 
 def _quiet(_: Change | Progress) -> None:
@@ -58,14 +58,16 @@ def index(
     """Bring the library in step with folders and single files, or with every known root when `places` is empty.
 
     Raises SourceError for a missing or unreadable place (nothing is removed then), LibraryError for a file that cannot be used
-    or was made with another model.
+    or was made with another model. dry_run: nothing is written, the library's older schema is refused instead of migrated.
     """
     for place in places:
         sources.locate(place)
     with _open(path, say, dry_run=dry_run) as connection:
         max_tokens = _agree(connection, embedder, path, dry_run=dry_run)
         indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report, dry_run=dry_run)
-        jobs = [_job(connection, place, rules) for place in places] or [(root, "") for root in _roots(connection)]
+        jobs = [_job(connection, place, rules, dry_run=dry_run) for place in places]
+        # A root without an absolute path holds texts that a program added: there is no folder to compare them with.
+        jobs = jobs or [(root, "") for root in _roots(connection) if root.path.is_absolute()]
         if not jobs:
             raise SourceError(f"{path} follows no folder yet", "archivist index DIR")
         for root, below in jobs:
@@ -86,7 +88,7 @@ def add_texts(
     """Add documents that are not files, as (path, extract), under a root called `name`: for corpora and for other programs."""
     with _open(path, lambda _: None) as connection:
         max_tokens = _agree(connection, embedder, path)
-        root = _register(connection, name, whole=False, rules=_KEEP)
+        root = _keep(connection, _planned(connection, Path(name), whole=False, rules=_KEEP))
         indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
         for document, extract in texts:
             file = File(root.id, document, len(extract.text), 0)
@@ -99,7 +101,7 @@ def add_texts(
 def forget(path: Path, what: Path, *, say: Say = lambda _: None) -> int:
     """Remove a root with its documents, or the documents at or below a path; returns how many were removed.
 
-    A path inside a root is also kept from coming back: it joins the root's exclusions until it is indexed by name again.
+    A path inside a root is also kept from coming back, until it is indexed by name again.
     """
     full = Path(os.path.abspath(what))  # noqa: PTH100 - resolve() would follow links, and the place may be gone
     with _open(path, say, create=False) as connection, store.writing(connection):
@@ -129,13 +131,13 @@ def rebuild(
     """
     with store.index_lock(path, say):
         roots = _known_roots(path)
-        fresh = path.with_name(path.name + ".rebuild")
+        fresh = _beside(path)
         _remove_file(fresh)
         try:
-            with closing(store.open_for_writing(fresh)) as connection:
+            with closing(store.open_for_writing(fresh)) as connection, store.translated(fresh):
                 max_tokens = _agree(connection, embedder, fresh)
                 indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
-                jobs = [(_restore(connection, root), "") for root in roots]
+                jobs = [(_keep(connection, root), "") for root in roots]
                 jobs += [_job(connection, place, _KEEP) for place in places]
                 if not jobs:
                     raise SourceError(f"it is not known which folders {path} follows", "archivist index --rebuild DIR")
@@ -155,9 +157,16 @@ def _open(path: Path, say: Say, *, create: bool = True, dry_run: bool = False) -
         raise LibraryError(f"there is no library at {path} to compare with", "leave --dry-run away to make it")
     if not create and not path.exists():
         raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
-    with store.index_lock(path, say), closing(store.open_for_writing(path)) as connection, store.translated(path):
-        yield connection
-        store.checkpoint(connection)
+    with store.index_lock(path, say), store.translated(path):
+        if dry_run:
+            with closing(store.open_for_reading(path)) as connection:
+                connection.execute("PRAGMA query_only = OFF")  # it would forbid temporary tables, too
+                yield connection
+            return
+        _remove_file(_beside(path))
+        with closing(store.open_for_writing(path)) as connection:
+            yield connection
+            store.checkpoint(connection)
 
 
 def _agree(connection: sqlite3.Connection, embedder: Embedder, path: Path, *, dry_run: bool = False) -> int:
@@ -177,32 +186,62 @@ def _agree(connection: sqlite3.Connection, embedder: Embedder, path: Path, *, dr
     return max_tokens
 
 
-def _job(connection: sqlite3.Connection, place: Path, rules: Rules) -> tuple[Root, str]:
-    """The root that a place belongs to, registered when new, and the part of it that is meant ("" for all)."""
+def _job(connection: sqlite3.Connection, place: Path, rules: Rules, *, dry_run: bool = False) -> tuple[Root, str]:
+    """The root that a place belongs to, stored when new, and the part of it that is meant ("" for all)."""
     folder, name = sources.locate(place)
     for root in _roots(connection):
         if root.whole and folder.is_relative_to(root.path) and (folder != root.path or name is not None):
-            below = sources.to_text((folder / (name or "")).relative_to(root.path).as_posix())
-            return _take_up(connection, root, below, named=name is not None), below
-    if name is None:
-        return _register(connection, str(folder), whole=True, rules=rules), ""
-    root = _register(connection, str(folder), whole=False, rules=rules)
-    return _take_up(connection, root, sources.to_text(name), named=True), sources.to_text(name)
+            if rules != _KEEP:
+                message = f"{place} lies in {root.path}, and --include, --exclude and --max-size are kept for the whole of it"
+                raise SourceError(message, f"archivist index {root.path} with these options")
+            planned, below = root, sources.to_text((folder / (name or "")).relative_to(root.path).as_posix())
+            break
+    else:
+        planned, below = _planned(connection, folder, whole=name is None, rules=rules), sources.to_text(name or "")
+    if below:
+        planned = _taken_up(planned, below, named=name is not None)
+    return planned if dry_run else _keep(connection, planned), below
 
 
-def _register(connection: sqlite3.Connection, path: str, *, whole: bool, rules: Rules) -> Root:
-    stored = sources.to_text(path)
+def _planned(connection: sqlite3.Connection, path: Path, *, whole: bool, rules: Rules) -> Root:
+    """The root at a path as it will be: what is known of it, the rules given, and the wishes of the roots it takes over."""
+    known = next((root for root in _roots(connection) if root.path == path), Root(0, path, whole))
+    given = {name: value for name, value in asdict(rules).items() if value is not None}
+    root = replace(known, whole=known.whole or whole, **given)
+    inner = [other for other in _roots(connection) if other.path != path and other.path.is_relative_to(path)] if root.whole else []
+    for other in inner:
+        below = sources.to_text(other.path.relative_to(path).as_posix())
+        root = replace(
+            root,
+            named=_joined(root.named, (f"{below}/{name}" for name in other.named)),
+            exclude=_joined(root.exclude, (_glob_below(below, glob) for glob in other.exclude)),
+            forgotten=_joined(root.forgotten, (f"{below}/{name}" for name in other.forgotten)),
+        )
+    return root
+
+
+def _joined(some: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*some, *more)))
+
+
+def _glob_below(folder: str, glob: str) -> str:
+    """A glob of a root as a glob of a root above it: one without "/" matches anywhere, one with "/" from its root on."""
+    anywhere = "/" not in glob.rstrip("/")
+    return f"{sources.exact_glob(folder)}/{'**/' if anywhere else ''}{glob.removeprefix('./').removeprefix('/')}"
+
+
+def _keep(connection: sqlite3.Connection, root: Root) -> Root:
+    """Store a root, in place of what is known of it."""
+    lists = {name: json.dumps(getattr(root, name)) for name in ("named", "include", "exclude", "forgotten")}
+    values = {"path": sources.to_text(str(root.path)), "whole": root.whole, **lists, "max_bytes": root.max_bytes}
+    updates = ", ".join(f"{name} = excluded.{name}" for name in values)
     with store.writing(connection):
         connection.execute(
-            "INSERT INTO _roots(path, whole, max_bytes) VALUES (?, ?, ?) ON CONFLICT(path) DO UPDATE SET whole = max(whole, ?2)",
-            (stored, whole, sources.MAX_BYTES),
+            f"INSERT INTO _roots({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) "
+            f"ON CONFLICT(path) DO UPDATE SET {updates}",
+            tuple(values.values()),
         )
-        for column, value in (("include", rules.include), ("exclude", rules.exclude)):
-            if value is not None:
-                connection.execute(f"UPDATE _roots SET {column} = ? WHERE path = ?", (json.dumps(value), stored))
-        if rules.max_bytes is not None:
-            connection.execute("UPDATE _roots SET max_bytes = ? WHERE path = ?", (rules.max_bytes, stored))
-    return _read_root(connection, stored)
+    return _read_root(connection, sources.to_text(str(root.path)))
 
 
 def _read_root(connection: sqlite3.Connection, stored: str) -> Root:
@@ -214,20 +253,19 @@ def _roots(connection: sqlite3.Connection) -> list[Root]:
 
 
 def _root(row: Sequence[Any]) -> Root:
-    identifier, path, whole, named, include, exclude, max_bytes = row
-    names, included, excluded = (tuple(json.loads(column)) for column in (named, include, exclude))
-    return Root(identifier, Path(sources.to_os(path)), bool(whole), names, included, excluded, max_bytes)
+    identifier, path, whole, *lists, max_bytes = row
+    named, include, exclude, forgotten = (tuple(json.loads(column)) for column in lists)
+    return Root(identifier, Path(sources.to_os(path)), bool(whole), named, include, exclude, forgotten, max_bytes)
 
 
-def _take_up(connection: sqlite3.Connection, root: Root, below: str, *, named: bool) -> Root:
-    """Remember a file that was indexed by name, and lift the exclusion of a place that was forgotten before."""
-    exclude = [pattern for pattern in root.exclude if pattern != sources.exact_glob(below)]
-    names = sorted({*root.named, below}) if named else list(root.named)
-    with store.writing(connection):
-        connection.execute(
-            "UPDATE _roots SET exclude = ?, named = ? WHERE id = ?", (json.dumps(exclude), json.dumps(names), root.id)
-        )
-    return replace(root, exclude=tuple(exclude), named=tuple(names))
+def _taken_up(root: Root, below: str, *, named: bool) -> Root:
+    """The root with a file that is indexed by name, and with a place that was forgotten before let in again."""
+    forgotten = tuple(place for place in root.forgotten if place != below)
+    above = next((place for place in forgotten if below.startswith(f"{place}/")), None)
+    if above is not None and not named:
+        again = root.path / sources.to_os(above)
+        raise SourceError(f"{root.path / sources.to_os(below)} lies in {again}, which was forgotten", f"archivist index {again}")
+    return replace(root, forgotten=forgotten, named=tuple(sorted({*root.named, below})) if named else root.named)
 
 
 def _forget_inside(connection: sqlite3.Connection, what: Path, full: Path, roots: Sequence[tuple[int, Path]]) -> int:
@@ -248,43 +286,41 @@ def _forget_inside(connection: sqlite3.Connection, what: Path, full: Path, roots
 
 
 def _keep_out(connection: sqlite3.Connection, root: int, below: str) -> None:
-    exclude, named = connection.execute("SELECT exclude, named FROM _roots WHERE id = ?", (root,)).fetchone()
+    forgotten, named = connection.execute("SELECT forgotten, named FROM _roots WHERE id = ?", (root,)).fetchone()
     kept = [name for name in json.loads(named) if name != below and not name.startswith(f"{below}/")]
     connection.execute(
-        "UPDATE _roots SET exclude = ?, named = ? WHERE id = ?",
-        (json.dumps([*json.loads(exclude), sources.exact_glob(below)]), json.dumps(kept), root),
+        "UPDATE _roots SET forgotten = ?, named = ? WHERE id = ?",
+        (json.dumps([*json.loads(forgotten), below]), json.dumps(kept), root),
     )
 
 
 def _remove(connection: sqlite3.Connection, condition: str, parameters: Sequence[object]) -> int:
     ids = [row[0] for row in connection.execute(f"SELECT id FROM documents WHERE {condition}", tuple(parameters))]
     store.remove_documents(connection, ids)
+    store.drop_lost_keys(connection)
     return len(ids)
 
 
 def _resolved(path: Path) -> Path:
-    return path.resolve(strict=False)
+    return Path(os.path.realpath(path))  # Path.resolve() raises where links lead in a circle
 
 
-def _known_roots(path: Path) -> list[Mapping[str, object]]:
-    """The roots that a library knows, as far as they can still be read from it."""
+def _known_roots(path: Path) -> list[Root]:
+    """The roots that a library knows, as far as they can still be read from it. Raises LibraryError for what is no library."""
     if not path.exists():
         return []
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            connection.row_factory = sqlite3.Row
-            return [dict(row) for row in connection.execute(_SELECT_ROOTS)]
+            if schema.version(connection) is None and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
+            roots = _roots(connection)
     except sqlite3.DatabaseError:
         return []  # too damaged to tell: the caller then asks for the folders
-
-
-def _restore(connection: sqlite3.Connection, root: Mapping[str, object]) -> Root:
-    columns = ("path", "whole", "named", "include", "exclude", "max_bytes")
-    with store.writing(connection):
-        connection.execute(
-            f"INSERT INTO _roots({', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?)", tuple(root[column] for column in columns)
-        )
-    return _read_root(connection, str(root["path"]))
+    texts = next((root.path for root in roots if not root.path.is_absolute()), None)
+    if texts is not None:
+        message = f"{path} holds texts that a program added as {str(texts)!r}: they cannot be read anew from files"
+        raise LibraryError(message, "have that program add them to a new library file")
+    return roots
 
 
 def _swap_in(fresh: Path, path: Path, say: Say) -> None:
@@ -296,7 +332,7 @@ def _swap_in(fresh: Path, path: Path, say: Say) -> None:
             new.backup(old)
             store.checkpoint(old)
         return
-    except (sqlite3.DatabaseError, LibraryError):
+    except sqlite3.DatabaseError:
         aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%d-%H%M%S}")
         say(f"{path} is damaged and was set aside as {aside.name}")
     for end in ("-wal", "-shm"):
@@ -305,6 +341,11 @@ def _swap_in(fresh: Path, path: Path, say: Say) -> None:
             journal.replace(aside.with_name(aside.name + end))
     path.replace(aside)
     fresh.replace(path)
+
+
+def _beside(path: Path) -> Path:
+    """Where a library is made anew; what a killed run has left there goes with the next one."""
+    return path.with_name(path.name + ".rebuild")
 
 
 def _remove_file(path: Path) -> None:

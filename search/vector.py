@@ -33,6 +33,17 @@ class Cosines:
         kept = np.isin(self.ids, passages, assume_unique=True)
         return Cosines(self.ids[kept], self.values[kept])
 
+    def mean_and_deviation(self) -> tuple[float, float]:
+        """Mean and standard deviation of the values; 0 and 0 when there are none."""
+        return (float(self.values.mean()), float(self.values.std())) if len(self.values) else (0.0, 0.0)
+
+    def place(self, passage: int) -> tuple[int, float] | None:
+        """Rank (from 1) and cosine of a passage, None when it is not among them."""
+        position = int(np.searchsorted(self.ids, passage))
+        if position == len(self.ids) or self.ids[position] != passage:
+            return None
+        return int((self.values > self.values[position]).sum()) + 1, float(self.values[position])
+
     def best(self, limit: int) -> list[tuple[int, float]]:
         """The highest ones as (passage, cosine). All that tie with the last are included, so that the caller can order ties."""
         if len(self.ids) > limit:
@@ -49,33 +60,36 @@ class VectorSearch:
 
     def __init__(self, connection: sqlite3.Connection, dimension: int) -> None:
         self._connection = connection
-        self._dimension = dimension
+        self.dimension = dimension
         self._kept: tuple[Any, Ids, Floats] | None = None
 
     def cosines(self, query: Floats) -> Cosines:
         """The cosine of every passage; to be called inside a read transaction. Raises ValueError for a wrong dimension."""
-        if query.shape != (self._dimension,):
-            raise ValueError(f"query vector: got shape {query.shape}, want ({self._dimension},)")
+        if query.shape != (self.dimension,):
+            raise ValueError(f"query vector: got shape {query.shape}, want ({self.dimension},)")
         ids, matrix = self._in_memory()
         if matrix is not None:
             return Cosines(ids, _dot(matrix, query))
         parts = [(batch, _dot(vectors, query)) for batch, vectors in self._batches()]
         return Cosines(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))
 
-    def vector(self, passage: int) -> Floats | None:
-        """The stored vector of a passage."""
-        row = self._connection.execute("SELECT vector FROM _embeddings WHERE passage_id = ?", (passage,)).fetchone()
-        return None if row is None else unpack([row[0]], self._dimension)[0]
+    def vector(self, passage: int, text: str) -> Floats | None:
+        """The stored vector of a passage with this text; ids are used again, so the id alone may mean another one by now."""
+        row = self._connection.execute(
+            "SELECT e.vector FROM _embeddings e JOIN passages p ON p.id = e.passage_id WHERE p.id = ? AND p.text = ?",
+            (passage, text),
+        ).fetchone()
+        return None if row is None else unpack([row[0]], self.dimension)[0]
 
     def _in_memory(self) -> tuple[Ids, Floats | None]:
         count = self._connection.execute("SELECT count(*) FROM _embeddings").fetchone()[0]
-        if count * self._dimension * 4 > KEEP_BYTES:
+        if count * self.dimension * 4 > KEEP_BYTES:
             self._kept = None
             return np.empty(0, np.int64), None
         # data_version changes with every commit of another connection, total_changes with our own.
         version = (self._connection.execute("PRAGMA data_version").fetchone()[0], self._connection.total_changes)
         if self._kept is None or self._kept[0] != version:
-            ids, matrix = np.empty(count, np.int64), np.empty((count, self._dimension), np.float32)
+            ids, matrix = np.empty(count, np.int64), np.empty((count, self.dimension), np.float32)
             position = 0
             for batch, vectors in self._batches():
                 ids[position : position + len(batch)] = batch
@@ -87,7 +101,7 @@ class VectorSearch:
     def _batches(self) -> Iterator[tuple[Ids, Floats]]:
         cursor = self._connection.execute("SELECT passage_id, vector FROM _embeddings ORDER BY passage_id")
         while rows := cursor.fetchmany(_BATCH):
-            yield np.array([row[0] for row in rows], np.int64), unpack([row[1] for row in rows], self._dimension)
+            yield np.array([row[0] for row in rows], np.int64), unpack([row[1] for row in rows], self.dimension)
 
 
 def _dot(vectors: Floats, query: Floats) -> Floats:

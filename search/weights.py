@@ -32,15 +32,20 @@ def locate(name: str, announce: Announce) -> Path:
 
     Raises EmbedderError when the model is not found, cannot be downloaded, or holds anything but safetensors and data.
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    folder = Path(name).expanduser() if not name.startswith("~") or name.startswith("~/") else Path(name)
+    # A folder that bears the default's name where somebody happens to stand is not the default: ./NAME means the folder.
+    if folder.is_dir() and not is_default(name):
         return check_folder(folder.resolve())
     if "/" in name and (name.startswith((".", "/", "~")) or name.count("/") > 1):
         raise EmbedderError(f"no such model folder: {name}", "give a folder that holds modules.json, or a model's name")
     if is_default(name) and (packaged := _packaged()) is not None:
         return packaged
     repository = name if "/" in name else f"sentence-transformers/{name}"
-    return check_folder(_cached(repository) or _downloaded(repository, announce))
+    cached = _cached(repository)
+    # A download that was broken off leaves a folder without weights in the cache.
+    if cached is None or not any(cached.rglob("*.safetensors")):
+        cached = _downloaded(repository, announce)
+    return check_folder(cached)
 
 
 def is_default(name: str) -> bool:
@@ -56,7 +61,9 @@ def check_folder(folder: Path) -> Path:
     modules = folder / "modules.json"
     if not modules.is_file() and not (folder / "config.json").is_file():
         raise EmbedderError(f"{folder} holds no embedding model", "a model folder holds modules.json or config.json")
-    entries: list[dict[str, Any]] = read_json(modules) if modules.is_file() else []
+    entries: Any = read_json(modules) if modules.is_file() else []
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise EmbedderError(f"{modules} does not list a model's modules", "download the model again, or choose another")
     for entry in entries:
         if not str(entry.get("type", "")).startswith("sentence_transformers."):
             raise EmbedderError(
@@ -64,8 +71,8 @@ def check_folder(folder: Path) -> Path:
                 "choose a model made of sentence-transformers' own modules",
             )
     for part in {folder, *(folder / str(entry.get("path", "")) for entry in entries)}:
-        if not part.resolve().is_relative_to(folder.resolve()) or not part.is_dir():
-            continue
+        if not part.resolve().is_relative_to(folder.resolve()):
+            raise EmbedderError(f"{folder} asks to load from {part}, outside of it", "choose another model")
         unsafe = [path.name for pattern in _UNSAFE for path in part.glob(pattern)]
         if unsafe and not any(part.glob("*.safetensors")):
             raise EmbedderError(

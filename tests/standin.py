@@ -25,7 +25,7 @@ class StandIn:
         return [match.start() for match in re.finditer(r"\w+|[^\w\s]", text)]
 
     def vocabulary(self) -> Iterable[str]:
-        return [f"word{number}" for number in range(2000)]
+        return [f"word{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(676)]  # it knows Latin letters
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         self.embedded.extend(texts)

@@ -35,7 +35,7 @@ FORMATS = {
     ".sql": "sql",
     ".sh": "shell",
     ".csv": "csv",
-    ".bin": "binary",
+    ".bin": "bin",
 }
 ENCODINGS = {
     "awkward/2024-05-13-gespraechsnotiz-nordkiste.txt": "latin-1",
@@ -354,6 +354,13 @@ def test_paraphrase_shares_no_content_word_with_its_documents(case: dict[str, An
     assert len(stems(case["question"])) >= 2
     for path in case["expect"]["documents"]:
         assert shared_words(case["question"], text_of(path)) == set(), path
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["kind"] == "keyword"], ids=lambda case: case["id"])
+def test_keyword_case_shares_words_with_each_of_its_documents(case: dict[str, Any]) -> None:
+    asked = set(re.findall(r"[^\W_]+", case["question"].casefold())) - STOP_WORDS
+    for path in case["expect"]["documents"]:
+        assert asked & set(re.findall(r"[^\W_]+", text_of(path).casefold())), path
 
 
 def test_shared_words_are_found_across_endings() -> None:

@@ -82,10 +82,11 @@ def today() -> date:
     fixed = os.environ.get("ARCHIVIST_TODAY")
     if not fixed:
         return datetime.now().astimezone().date()
-    try:
-        return date.fromisoformat(fixed.strip())
-    except ValueError as error:
-        raise FilterError(f"ARCHIVIST_TODAY: got {fixed[:40]!r}, want a day such as 2026-10-15") from error
+    match = re.fullmatch(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", fixed.strip())
+    day = make_day(int(match[1]), int(match[2]), int(match[3])) if match else None
+    if day is None:
+        raise FilterError(f"ARCHIVIST_TODAY: got {fixed[:40]!r}, want a day such as 2026-10-15")
+    return day
 
 
 def parse_day(text: str) -> str | None:
@@ -104,7 +105,9 @@ def parse_day(text: str) -> str | None:
     found = leading_day(bare)
     if found is not None:
         return _iso(found[0]) if not found[1] else None
-    return _iso(month_start(bare) or (_day_of({"year": bare, "month": "1", "day": "1"}) if re.fullmatch("[0-9]{4}", bare) else None))
+    return _iso(
+        month_start(bare) or (_day_of({"year": bare, "month": "1", "day": "1"}) if re.fullmatch("[0-9]{4}", bare) else None)
+    )
 
 
 def leading_day(folded: str) -> tuple[date, str] | None:
@@ -129,7 +132,9 @@ def month_start(folded: str) -> date | None:
 def either_way(folded: str) -> tuple[str, date, date] | None:
     """A date in the text whose day and month could be exchanged, with both readings."""
     for match in _EITHER_WAY.finditer(folded):
-        one, other = (_day_of({"year": match[4], "month": month, "day": day}) for day, month in ((match[1], match[3]), (match[3], match[1])))
+        one, other = (
+            _day_of({"year": match[4], "month": month, "day": day}) for day, month in ((match[1], match[3]), (match[3], match[1]))
+        )
         if one and other and one != other:
             return match[0], one, other
     return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
 
-from search.dates.days import fold, leading_day, make_day, month_start, parse_day, today
+from search.dates.days import WEEKDAY, fold, leading_day, make_day, month_start, parse_day, today
 from search.models import DateSource
 
 LINES = 10  # how far down a document's own date is looked for
@@ -21,18 +21,18 @@ _DAY_IN_NAME = re.compile(
     r"(?<![0-9])(?:"
     r"(?P<year>[0-9]{4})(?P<sign>[-_. ])(?P<month>[0-9]{2})(?P=sign)(?P<day>[0-9]{2})"
     r"|(?<![0-9][.])(?P<compact>[0-9]{8})(?=t[0-9]{4}|(?![a-z0-9]))"
-    r"|(?P<german>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
+    r"|(?<![a-z.])(?P<german>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
     r")(?![0-9])"
 )
 _MONTH_IN_NAME = re.compile(r"(?<![0-9])(?P<year>[0-9]{4})[-_](?P<month>[0-9]{2})(?![0-9a-z]|[-_.][0-9])")
-_WRITTEN_IN_NAME = re.compile(r"(?<![0-9a-z])(?=[0-9]|[a-zä]{3,9} [0-9])")
+_WRITTEN_IN_NAME = re.compile(r"(?<![0-9a-z.])(?=[0-9]|[a-zä]{3,9} [0-9])")
 _FOLDERS = re.compile(r"(?:^|/)(?P<year>[0-9]{4})/(?P<month>[0-9]{2})(?:/(?P<day>[0-9]{2})(?![0-9]))?(?=[^0-9])")
 _DECORATION = re.compile(r"[*_`#>|\"{}]|^\s*(?://|/\*|--|;|%|[-+•])\s*")
 _LABEL = re.compile(
-    r"(?:date|dated|datum|published|published on|posted|posted on|written|written on|created|created on|meeting date|date of meeting"
-    r"|stand|updated|last updated|last modified|last reviewed|erstellt|erstellt am|veröffentlicht)(?: ?: ?| - | +)"
+    r"(?:date of meeting|meeting date|dated?|datum|stand|erstellt am|erstellt|veröffentlicht|updated|last updated"
+    r"|last modified|last reviewed|(?:published|posted|written|created)(?: on)?)(?: ?: ?| - | +)"
 )
-_WEEKDAY = re.compile(r"[a-zä]{2,10}\.?,? (?=[0-9a-zä])")
+_LEADING_WEEKDAY = re.compile(rf"{WEEKDAY}\.?,? ")
 
 
 def document_date(
@@ -96,12 +96,12 @@ def _from_text(text: str) -> date | None:
         folded = fold(_DECORATION.sub(" ", line))
         label = _LABEL.match(folded)
         bare = folded[label.end() :] if label else folded
-        found = leading_day(bare) or leading_day(_WEEKDAY.sub("", bare, count=1))
+        found = leading_day(bare) or leading_day(_LEADING_WEEKDAY.sub("", bare, count=1))
         if found is None and label:
             month = month_start(bare)
             found = (month, "") if month else None
         # Behind a label more may follow on the line; without one the date must be all of it.
-        if found and (label or not found[1].strip(" .")) and _plausible(found[0]):
+        if found and (label or (not found[1].strip(" .") and not bare.isdigit())) and _plausible(found[0]):
             return found[0]
     return None
 

@@ -118,15 +118,11 @@ LATER = frozenset(
     }
 )
 BINARY: dict[str, str] = {
-    **dict.fromkeys(
-        (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico", ".heic", ".avif", ".psd"), "image"
-    ),
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico", ".heic", ".avif", ".psd"), "image"),
     **dict.fromkeys((".mp3", ".wav", ".flac", ".ogg", ".oga", ".opus", ".m4a", ".aac"), "audio"),
     **dict.fromkeys((".mp4", ".mkv", ".mov", ".avi", ".webm", ".m4v", ".mpg", ".mpeg"), "video"),
     **dict.fromkeys((".ttf", ".otf", ".woff", ".woff2", ".eot"), "font"),
-    **dict.fromkeys(
-        (".exe", ".dll", ".so", ".dylib", ".o", ".a", ".class", ".pyc", ".wasm", ".jar", ".whl", ".deb"), "program"
-    ),
+    **dict.fromkeys((".exe", ".dll", ".so", ".dylib", ".o", ".a", ".class", ".pyc", ".wasm", ".jar", ".whl", ".deb"), "program"),
     **dict.fromkeys((".npy", ".npz", ".pkl", ".pickle", ".safetensors", ".pt", ".onnx", ".gguf", ".h5", ".feather"), "data"),
     **dict.fromkeys((".iso", ".img", ".dmg", ".vmdk"), "disk image"),
 }

@@ -38,12 +38,8 @@ _LAST_WORD = re.compile(r"[^\W\d_]+$")
 _SPACES = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _DATE = re.compile(r"\s*(?:D:)?\s*(\d{4})(?:-?(\d{2})(?:-?(\d{2}))?)?")
-_PLACEHOLDERS = frozenset(
-    {"untitled", "anonymous", "unspecified", "unknown", "untitled document", "untitled spreadsheet", "none"}
-)
-_FROM_PRINTER = re.compile(
-    r"^Microsoft (?:Word|Excel|PowerPoint) - |\.(?:docx?|xlsx?|pptx?|pdf|tex|dvi|odt|rtf)$", re.IGNORECASE
-)
+_PLACEHOLDERS = frozenset({"untitled", "anonymous", "unspecified", "unknown", "untitled document", "untitled spreadsheet", "none"})
+_FROM_PRINTER = re.compile(r"^Microsoft (?:Word|Excel|PowerPoint) - |\.(?:docx?|xlsx?|pptx?|pdf|tex|dvi|odt|rtf)$", re.IGNORECASE)
 
 
 def read(data: bytes, path: Path) -> Extract:  # noqa: ARG001 (one signature for all readers)

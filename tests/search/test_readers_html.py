@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -83,9 +84,7 @@ def test_hidden_text_is_dropped(hidden: str) -> None:
     assert html(f"<p>Shown.</p>{hidden}<p>Also shown.</p>").text == "Shown.\n\nAlso shown."
 
 
-@pytest.mark.parametrize(
-    "attributes", ['style="font-size:0.9em"', 'style="opacity:0.5"', 'aria-hidden="true"', 'class="hidden"']
-)
+@pytest.mark.parametrize("attributes", ['style="font-size:0.9em"', 'style="opacity:0.5"', 'aria-hidden="true"', 'class="hidden"'])
 def test_shown_text_is_kept(attributes: str) -> None:
     assert html(f"<p {attributes}>Shown.</p>").text == "Shown."
 
@@ -138,8 +137,8 @@ def test_deep_nesting_is_read_and_absurd_nesting_refused() -> None:
         html("<div>" * 100_000 + "deep")
 
 
-TOKENS = (
-    "<p> </p> <li> <ul> </ul> <table> </table> <td> <tr> <pre> </pre> <br> <b> </a> <h1> </h1> <!-- --> < &amp; word".split()
+TOKENS = re.findall(
+    r"\S+", "<p> </p> <li> <ul> </ul> <table> </table> <td> <tr> <pre> </pre> <br> <b> </a> <h1> </h1> <!-- --> < &amp; word"
 )
 
 
@@ -162,9 +161,7 @@ def test_xml_gives_its_text_a_line_for_each_element() -> None:
 
 
 def test_xml_without_text_content_is_kept_as_it_is_written() -> None:
-    assert read(Path("a.xml"), b'<config><item name="port" value="8080"/></config>').text.startswith(
-        '<config><item name="port"'
-    )
+    assert read(Path("a.xml"), b'<config><item name="port" value="8080"/></config>').text.startswith('<config><item name="port"')
 
 
 def test_entities_of_xml_are_not_expanded() -> None:
