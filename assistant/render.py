@@ -28,6 +28,7 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SNIPPET_LINES = 3
+_TABLE_RULE = re.compile(r"^\s*\|?(?:\s*:?-{3,}:?\s*\|?)+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
 
@@ -138,7 +139,7 @@ def explained(hit: Hit) -> str:
 
 def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
     """A few lines of a passage around its first matched words, each at most `width` columns wide."""
-    flat = one_line(_OPENING_HEADINGS.sub("", text) or text)
+    flat = one_line(_TABLE_RULE.sub("", _OPENING_HEADINGS.sub("", text) or text))
     first = min((at for word in matched if (at := flat.casefold().find(one_line(word).casefold())) >= 0), default=0)
     budget = width * _SNIPPET_LINES
     start = 0

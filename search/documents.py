@@ -195,10 +195,34 @@ def count_documents(connection: sqlite3.Connection, filters: Compiled, group_by:
     return dict(rows.fetchall())
 
 
+def current_document(connection: sqlite3.Connection, document: Document) -> int:
+    """The id that a document has now: an indexer may have replaced it since it was found. Raises NotFoundError when it is gone."""
+    row = connection.execute(
+        "SELECT d.id FROM documents d JOIN _roots r ON r.id = d.root WHERE d.path = ? AND r.path = ?",
+        (document.path, document.root),
+    ).fetchone()
+    if row is None:
+        raise NotFoundError(f"{document.path} is not in the library any more", "search again")
+    return int(row[0])
+
+
+def current_passage(connection: sqlite3.Connection, passage: Passage) -> Passage:
+    """A passage as it is now: an indexer may have replaced its document since it was found. Raises NotFoundError when it is gone."""
+    row = connection.execute(
+        "SELECT id FROM passages WHERE key = ? ORDER BY id <> ?, id LIMIT 1", (passage.key, passage.id)
+    ).fetchone()
+    if row is None:
+        raise NotFoundError(f"the passage {passage.key} is not in the library any more", "search again")
+    return fetch_passages(connection, [row[0]])[row[0]]
+
+
 def read_lines(connection: sqlite3.Connection, document: Document, first: int | None, last: int | None) -> Reading:
-    """Lines `first` to `last` of a document's stored text, numbered as in its file. Raises QueryError outside them."""
-    start = connection.execute("SELECT first_line FROM documents WHERE id = ?", (document.id,)).fetchone()[0]
-    lines = store.stored_text(connection, document.id).split("\n")
+    """Lines `first` to `last` of a document's stored text, numbered as in its file. Raises QueryError outside them, NotFoundError
+    when the document is gone.
+    """
+    current = current_document(connection, document)
+    start = connection.execute("SELECT first_line FROM documents WHERE id = ?", (current,)).fetchone()[0]
+    lines = store.stored_text(connection, current).split("\n")
     total = start + len(lines) - 1
     low, high = first if first is not None else start, last if last is not None else total
     if low < 1 or high < low or low > total:
@@ -208,7 +232,8 @@ def read_lines(connection: sqlite3.Connection, document: Document, first: int | 
 
 
 def neighbours(connection: sqlite3.Connection, passage: Passage) -> tuple[Passage | None, Passage | None]:
-    """The passages before and after this one in its document."""
+    """The passages before and after this one in its document. Raises NotFoundError when it is gone."""
+    passage = current_passage(connection, passage)
     rows = connection.execute(
         "SELECT ordinal, id FROM passages WHERE document_id = ? AND ordinal IN (?, ?)",
         (passage.document_id, passage.ordinal - 1, passage.ordinal + 1),
@@ -227,7 +252,8 @@ def stale(connection: sqlite3.Connection, document: Document) -> str | None:
         status = full.stat()
     except OSError:
         return "its file is gone"
-    size, mtime_ns = connection.execute("SELECT size, mtime_ns FROM documents WHERE id = ?", (document.id,)).fetchone()
+    current = current_document(connection, document)
+    size, mtime_ns = connection.execute("SELECT size, mtime_ns FROM documents WHERE id = ?", (current,)).fetchone()
     changed = (status.st_size, status.st_mtime_ns) != (size, mtime_ns or status.st_mtime_ns)
     return "its file has changed" if changed else None
 

@@ -73,6 +73,9 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
     day, source = dates.document_date(
         front_matter=extract.date, path=file.path, properties=stated, text=extract.text, modified=file.mtime_ns / 1e9
     )
+    notes = extract.notes
+    if extract.date and source != "front matter":
+        notes = (*notes, f"its date {extract.date[:40]!r} was not understood; {day} is from the {source}")
     record = DocumentRecord(
         root=file.root,
         path=file.path,
@@ -93,7 +96,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         encoding=extract.encoding,
         indexed_at=now(),
         first_line=extract.first_line,
-        notes=extract.notes,
+        notes=notes,
         metadata=extract.metadata,
         tags=tuple(dict.fromkeys(extract.tags)),
         text=extract.text if chunks else "",
@@ -156,5 +159,5 @@ def _day(written: str | None) -> str | None:
 
 
 def local_day(mtime_ns: int) -> str:
-    """The day of a time of change, where the person is."""
-    return datetime.fromtimestamp(mtime_ns / 1e9).astimezone().date().isoformat()
+    """The local day of a file's time of change."""
+    return dates.local_day(mtime_ns / 1e9).isoformat()

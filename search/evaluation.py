@@ -19,7 +19,7 @@ from search import upkeep
 from search.embedding import Embedder, Vectors
 from search.errors import UserError
 from search.library import Library
-from search.models import Extract, Filters, Mode
+from search.models import Block, Extract, Filters, Mode
 
 MODES: tuple[Mode, ...] = ("keyword", "vector", "hybrid")
 DEPTH = 100
@@ -50,7 +50,10 @@ class Corpus:
     def documents(self) -> Iterator[tuple[str, Extract]]:
         """Each document's id and its text."""
         for _, row in _rows(self.folder / "corpus.jsonl", "_id", "text"):
-            yield str(row["_id"]), Extract(text=row["text"], format="text", title=row.get("title") or None)
+            title, text = row.get("title") or "", row["text"]
+            # A document that is nothing but its title is one line, a heading.
+            blocks = () if text.strip() else (Block(0, len(title), "heading", 1, title),)
+            yield str(row["_id"]), Extract(text=text if text.strip() else title, format="text", title=title or None, blocks=blocks)
 
 
 def ndcg(ranking: Sequence[str], relevant: Judgements, depth: int = 10) -> float:

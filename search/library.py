@@ -211,6 +211,7 @@ class Library:
         """Lines of the stored text of a document; of a passage, its own lines unless others are asked for."""
         with self._snapshot():
             if isinstance(what, Passage):
+                what = documents.current_passage(self._connection, what)
                 document = documents.fetch_documents(self._connection, [what.document_id])[what.document_id]
                 first_line = what.first_line if first_line is None else first_line
                 last_line = what.last_line if last_line is None else last_line

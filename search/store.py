@@ -163,25 +163,15 @@ def reading(connection: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def writing(connection: sqlite3.Connection) -> Iterator[None]:
     """A write transaction that takes its lock at once, so that it waits here and never fails half-way."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(connection, "BEGIN IMMEDIATE"):
         yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 @contextmanager
 def staging(connection: sqlite3.Connection) -> Iterator[None]:
     """A transaction that writes temporary tables only: it reads one state of the library and locks out nobody."""
-    connection.execute("BEGIN")
-    try:
+    with _transaction(connection, "BEGIN"):
         yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 @contextmanager
@@ -321,6 +311,18 @@ def own_files(connection: sqlite3.Connection) -> Callable[[Path], bool]:
 def checkpoint(connection: sqlite3.Connection) -> None:
     """Fold the write-ahead log into the file and empty it, as far as readers let it."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite has rolled back by itself where the disk was full
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:

@@ -276,15 +276,17 @@ def parse(query: str, *, phrases_required: bool = True) -> ParsedQuery:
     words they look like; other upper-case words (IT, WHO) are never stop words.
     """
     clean = fold(_UNUSABLE.sub(" ", query[:MAX_QUERY_CHARACTERS])).translate(_SMART_QUOTES)
-    if not phrases_required:
-        clean = _QUOTED.sub(lambda match: match[0] if match["minus"] else f" {match['phrase']} ", clean)
     phrases: list[tuple[Unit, ...]] = []
     excluded: list[tuple[Unit, ...]] = []
-    for match in _QUOTED.finditer(clean):
-        units = _phrase(match["phrase"])
-        if units:
+
+    def take(match: re.Match[str]) -> str:
+        if not match["minus"] and not phrases_required:
+            return f" {match['phrase']} "
+        if units := _phrase(match["phrase"]):
             (excluded if match["minus"] else phrases).append(units)
-    kept, dropped = _take_out(_QUOTED.sub(" ", clean))
+        return " "
+
+    kept, dropped = _take_out(_QUOTED.sub(take, clean))
     excluded.extend(word.exact for word in dropped)
     if phrases and sum(not word.stop for word in kept) > _MAX_BESIDE_PHRASE:
         return parse(query, phrases_required=False)

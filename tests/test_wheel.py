@@ -36,8 +36,6 @@ def test_the_wheel_works_beside_torch_in_an_environment_of_its_own(tmp_path: Pat
     (notes / "2026-09-02-bread.md").write_text("# Bread\n\nLet the dough rise for two hours.\n")
     library = tmp_path / "library.db"
     run(binaries / "archivist", "index", notes, "--library", library, "-q")
-    found = json.loads(
-        run(binaries / "archivist", "search", "how hot should the water be?", "--library", library, "--json", "-q")
-    )
+    found = json.loads(run(binaries / "archivist", "search", "how hot should the water be?", "--library", library, "--json", "-q"))
     assert [hit["path"] for hit in found["hits"]][0] == "2026-09-01-tea.md"
     assert run(binaries / "python", "-c", "import search, assistant; print(search.__file__)").startswith(str(tmp_path))

@@ -5,7 +5,7 @@ local; today is ARCHIVIST_TODAY when that is set. English, with the plain German
 """
 
 from search.dates.days import parse_day, today
-from search.dates.document import document_date
+from search.dates.document import document_date, local_day
 from search.dates.phrases import bounds, resolve
 
-__all__ = ["bounds", "document_date", "parse_day", "resolve", "today"]
+__all__ = ["bounds", "document_date", "local_day", "parse_day", "resolve", "today"]

@@ -58,7 +58,7 @@ def document_date(
     written = _from_text(text)
     if written:
         return written.isoformat(), "content"
-    return _local_day(modified).isoformat(), "modified time"
+    return local_day(modified).isoformat(), "modified time"
 
 
 def _from_path(path: str) -> date | None:
@@ -110,7 +110,7 @@ def _plausible(day: date | None) -> date | None:
     return day if day and EARLIEST_YEAR <= day.year <= today().year + YEARS_AHEAD else None
 
 
-def _local_day(modified: float) -> date:
+def local_day(modified: float) -> date:
     """Local day of a time in seconds; what no calendar holds (damaged file systems) becomes the nearest that one does."""
     seconds = min(max(modified, -62_000_000_000.0), 253_000_000_000.0)
     return datetime.fromtimestamp(seconds, UTC).astimezone().date()

@@ -1,6 +1,6 @@
 """Indexers that are killed, and what they leave: a program of its own, so that it can fork cheaply and safely.
 
-    python crash_runner.py PLACE moments|operations|first|rebuild [--kills N] [--seed N] [--real]
+    python crash_runner.py PLACE moments|operations|first|rebuild [--kills N] [--seed N] [--delay MICROSECONDS] [--documents N] [--real]
 
 Forks a child per trial from a process that has imported all and started no thread. The child counts its store operations (SQL
 statements on its own connections, those of triggers included) in memory it shares with its parent; it kills itself before a
@@ -303,8 +303,11 @@ def same(one: dict[str, Held], other: dict[str, Held]) -> bool:
     return one.keys() == other.keys() and all(bare(one[path]) == bare(other[path]) for path in one)
 
 
-def at_moments(scene: Scene, kills: int, seed: int) -> None:
-    """Kills at moments drawn after the first store operation, nine of ten of them while documents are being written."""
+def at_moments(scene: Scene, kills: int, seed: int, delay: int) -> None:
+    """Kills at moments drawn after the first store operation, nine of ten of them while documents are being written.
+
+    delay: up to how many microseconds a kill falls after the operation that was drawn.
+    """
     scene.reset()
     counted = scene.run_whole(scene.index)
     draw = random.Random(seed)
@@ -312,7 +315,7 @@ def at_moments(scene: Scene, kills: int, seed: int) -> None:
         scene.reset()
         first = counted.wrote if draw.random() < 0.9 else 1
         after = draw.randrange(first, counted.ending)
-        if scene.kill(scene.index, after, draw.randrange(1000)):
+        if scene.kill(scene.index, after, draw.randrange(delay)):
             scene.complain("moment", scene.examine())
             scene.complain("moment", scene.run_again())
 
@@ -340,7 +343,7 @@ def at_first_build(scene: Scene, kills: int, seed: int) -> None:
             scene.complain("first build", scene.run_again())
 
 
-def at_rebuild(scene: Scene, kills: int, seed: int) -> None:
+def at_rebuild(scene: Scene, kills: int, seed: int, delay: int) -> None:
     """Kills during a rebuild, half of them while the new file is being swapped in."""
     scene.reset()
     counted = scene.run_whole(scene.rebuild)
@@ -349,7 +352,7 @@ def at_rebuild(scene: Scene, kills: int, seed: int) -> None:
         scene.reset()
         swapping = draw.random() < 0.5
         after = draw.randrange(counted.operations - 6 if swapping else 1, counted.operations)
-        if scene.kill(scene.rebuild, after, draw.randrange(3000)):
+        if scene.kill(scene.rebuild, after, draw.randrange(delay)):
             scene.complain("rebuild", scene.examine(whole=True))
             scene.complain("rebuild", scene.run_again())
 
@@ -361,6 +364,7 @@ def main() -> None:
     parser.add_argument("kind", choices=["moments", "operations", "first", "rebuild"])
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=2)
+    parser.add_argument("--delay", type=int, default=1000)
     parser.add_argument("--documents", type=int, default=9)
     parser.add_argument("--real", action="store_true")
     chosen = parser.parse_args()
@@ -370,9 +374,11 @@ def main() -> None:
     scene = Scene(chosen.place, real_embedder() if chosen.real else StandIn(), chosen.documents)
     if chosen.kind == "operations":
         at_every_operation(scene)
+    elif chosen.kind == "first":
+        at_first_build(scene, chosen.kills, chosen.seed)
     else:
-        trial = {"moments": at_moments, "first": at_first_build, "rebuild": at_rebuild}[chosen.kind]
-        trial(scene, chosen.kills, chosen.seed)
+        trial = {"moments": at_moments, "rebuild": at_rebuild}[chosen.kind]
+        trial(scene, chosen.kills, chosen.seed, chosen.delay)
     scene.report.seconds = round(time.monotonic() - started, 1)
     print(json.dumps(asdict(scene.report)))
 

@@ -9,7 +9,9 @@ from search.chunking import MAX_CHARACTERS, Chunk, chunk, embedded_text
 from search.models import Block, Extract
 
 TOKENIZER = StandIn()
-_pieces = st.sampled_from(["word", "two words", ".", "。", "\n", "\n\n", " ", "\t", "合約轉換", "ภาษาไทย", "x" * 400, "a. b. c.", "— é", "🙂"])
+_pieces = st.sampled_from(
+    ["word", "two words", ".", "。", "\n", "\n\n", " ", "\t", "合約轉換", "ภาษาไทย", "x" * 400, "a. b. c.", "— é", "🙂"]
+)
 texts = st.lists(_pieces, max_size=120).map(" ".join) | st.lists(_pieces, max_size=120).map("".join) | st.text(max_size=600)
 
 

@@ -280,19 +280,14 @@ def test_an_ignore_line_of_undecodable_bytes_matches_the_name_of_these_bytes(tmp
 
 NAMES = ("a", "b", "ab", "b.md")
 TREE = [*NAMES, *(f"d/{n}" for n in NAMES), *(f"d/e/{n}" for n in NAMES), *(f"ab.d/{n}" for n in NAMES), "d/d/d/a", "e"]
-SEGMENTS = st.sampled_from(
-    ["a", "b", "ab", "d", "e", "*", "**", "?", "a*", "*b", "*.md", "[ab]", "[!a]*", "a?", "*.d", "[a-c]b"]
-)
+SEGMENTS = st.sampled_from(["a", "b", "ab", "d", "e", "*", "**", "?", "a*", "*b", "*.md", "[ab]", "[!a]*", "a?", "*.d", "[a-c]b"])
 
 
 @st.composite
 def ignore_lines(draw: st.DrawFn) -> str:
     body = "/".join(draw(st.lists(SEGMENTS, min_size=1, max_size=3)))
     return (
-        draw(st.sampled_from(["", "", "!"]))
-        + draw(st.sampled_from(["", "", "/"]))
-        + body
-        + draw(st.sampled_from(["", "/", "  "]))
+        draw(st.sampled_from(["", "", "!"])) + draw(st.sampled_from(["", "", "/"])) + body + draw(st.sampled_from(["", "/", "  "]))
     )
 
 
@@ -599,9 +594,7 @@ def open_folder() -> Iterator[Path]:
 
 def as_ordinary_user(root: Path) -> list[list[object]]:
     checkout = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", UNPRIVILEGED, str(root)], cwd=checkout, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", UNPRIVILEGED, str(root)], cwd=checkout, capture_output=True, text=True, check=True)
     answers: list[list[object]] = json.loads(done.stdout)
     return answers
 
@@ -744,9 +737,7 @@ def test_watching_a_linked_root_and_a_single_file(tmp_path: Path, stop: threadin
     assert next(sets) == {roots[1]}
 
 
-@pytest.mark.parametrize(
-    "quiet", [".git/index", "a/.b/c.md", "node_modules/m.md", ".draft.md.swp", "library.db", "library.db-wal"]
-)
+@pytest.mark.parametrize("quiet", [".git/index", "a/.b/c.md", "node_modules/m.md", ".draft.md.swp", "library.db", "library.db-wal"])
 def test_changes_that_say_nothing_wake_nobody(tmp_path: Path, stop: threading.Event, quiet: str) -> None:
     loud = tmp_path / "loud"
     silent = tmp_path / "silent"

@@ -62,7 +62,9 @@ def sound(library: Path) -> None:
 # Roots
 
 
-def test_a_folder_is_a_root_and_its_runs_add_change_and_remove(index: Index, write: Write, folder: Path, library_file: Path) -> None:
+def test_a_folder_is_a_root_and_its_runs_add_change_and_remove(
+    index: Index, write: Write, folder: Path, library_file: Path
+) -> None:
     write("a.md", "one")
     write("b/c.md", "two")
     summary = index(folder)
@@ -221,7 +223,9 @@ def test_a_malformed_glob_is_refused_and_removes_nothing(index: Index, write: Wr
     assert paths(library_file) == ["a.md"]
 
 
-def test_a_file_over_the_size_limit_is_told_and_the_limit_kept(index: Index, write: Write, folder: Path, library_file: Path) -> None:
+def test_a_file_over_the_size_limit_is_told_and_the_limit_kept(
+    index: Index, write: Write, folder: Path, library_file: Path
+) -> None:
     write("small.md", "x")
     write("large.md", "x" * 3000)
     said: list[Change | Progress] = []
@@ -236,7 +240,9 @@ def test_a_file_over_the_size_limit_is_told_and_the_limit_kept(index: Index, wri
 # Forgetting
 
 
-def test_a_forgotten_root_is_gone_with_its_documents(index: Index, write: Write, folder: Path, library_file: Path, tmp_path: Path) -> None:
+def test_a_forgotten_root_is_gone_with_its_documents(
+    index: Index, write: Write, folder: Path, library_file: Path, tmp_path: Path
+) -> None:
     write("a.md", "one")
     write("b.md", "two")
     other = tmp_path / "other"
@@ -297,7 +303,9 @@ def test_a_forgotten_file_stays_forgotten_until_it_is_indexed_by_name(
     assert paths(library_file) == ["a.md", "in/c.md"]
 
 
-def test_a_part_of_what_was_forgotten_is_refused_with_what_to_type(index: Index, write: Write, folder: Path, library_file: Path) -> None:
+def test_a_part_of_what_was_forgotten_is_refused_with_what_to_type(
+    index: Index, write: Write, folder: Path, library_file: Path
+) -> None:
     inner = write("drafts/sub/a.md", "a")
     index(folder)
     upkeep.forget(library_file, folder / "drafts")
@@ -328,7 +336,9 @@ def many(write: Write, count: int, prefix: str = "") -> list[Path]:
     return [write(f"{prefix}{number:03}.md", f"{prefix} number {number}") for number in range(count)]
 
 
-@pytest.mark.parametrize(("count", "gone", "refused"), [(40, 21, True), (41, 20, False), (42, 21, False), (43, 22, True), (20, 20, False)])
+@pytest.mark.parametrize(
+    ("count", "gone", "refused"), [(40, 21, True), (41, 20, False), (42, 21, False), (43, 22, True), (20, 20, False)]
+)
 def test_more_than_half_and_more_than_20_are_not_removed(
     index: Index, write: Write, folder: Path, library_file: Path, count: int, gone: int, refused: bool
 ) -> None:
@@ -385,7 +395,9 @@ def test_a_missing_root_is_an_error_and_removes_nothing(
     assert paths(library_file) == ["a.md"]
 
 
-def test_one_root_that_is_gone_does_not_stop_the_others(index: Index, write: Write, folder: Path, library_file: Path, tmp_path: Path) -> None:
+def test_one_root_that_is_gone_does_not_stop_the_others(
+    index: Index, write: Write, folder: Path, library_file: Path, tmp_path: Path
+) -> None:
     places = [tmp_path / name for name in ("a", "b", "c")]
     for place in places:
         place.mkdir()
@@ -585,7 +597,9 @@ def test_rebuild_makes_a_library_where_there_is_none(write: Write, folder: Path,
 
 
 def test_how_bytes_were_decoded_is_told_and_kept(index: Index, folder: Path, library_file: Path) -> None:
-    (folder / "latin.txt").write_bytes("Gr\u00fc\u00dfe aus K\u00f6ln, sch\u00f6ne Stra\u00dfen und \u00c4pfel.\n".encode("latin-1") * 5)
+    (folder / "latin.txt").write_bytes(
+        "Gr\u00fc\u00dfe aus K\u00f6ln, sch\u00f6ne Stra\u00dfen und \u00c4pfel.\n".encode("latin-1") * 5
+    )
     (folder / "utf16.txt").write_text("Guten Tag, dies ist ein Text.\n" * 5, encoding="utf-16")
     said: list[Change | Progress] = []
     index(folder, report=said.append)
