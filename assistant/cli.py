@@ -55,13 +55,24 @@ def run(argv: Sequence[str]) -> int:
         click.echo("interrupted; what was done so far is kept", err=True)
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough; Python would complain once more while it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _unread()
+
+
+def _unread() -> int:
+    """The exit code when whoever read our output has seen enough; Python would complain once more while it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 class _Front(click.Group):
     """The commands, and a question in place of one: `archivist "how do we rotate keys?"`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; click itself would end with 1 when the pipe is closed."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            return _unread()
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """A known command, a question, or an error that names the nearest command."""

@@ -13,7 +13,7 @@ import shutil
 import socket
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -28,7 +28,7 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SNIPPET_LINES = 3
-_TABLE_RULE = re.compile(r"^\s*\|?(?:\s*:?-{3,}:?\s*\|?)+$", re.MULTILINE)  # the line under a Markdown table's head
+_TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
 
@@ -140,15 +140,17 @@ def explained(hit: Hit) -> str:
 def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
     """A few lines of a passage around its first matched words, each at most `width` columns wide."""
     flat = one_line(_TABLE_RULE.sub("", _OPENING_HEADINGS.sub("", text) or text))
-    first = min((at for word in matched if (at := flat.casefold().find(one_line(word).casefold())) >= 0), default=0)
-    budget = width * _SNIPPET_LINES
+    pattern = _any_of(matched)
+    found = pattern.search(flat) if pattern else None
+    first = found.start() if found else 0
+    budget = width * _SNIPPET_LINES // (2 if _columns(flat) > 1.5 * len(flat) else 1)  # in characters
     start = 0
     if len(flat) > budget and first >= budget // 2:
         start = first - budget // 3
         start = flat.find(" ", start, first) + 1 or start  # scripts without spaces may be cut anywhere
     lines: list[str] = []
     current = "…" if start else ""
-    for word in (_cut(word, width - 1) for word in _words(flat[start:])):
+    for word in _words(flat[start:], width - 1):
         if _columns(current) + _columns(word) + 1 > width and current:
             lines.append(current)
             current = ""
@@ -162,11 +164,16 @@ def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
 
 def mark(line: str, matched: Iterable[str], terminal: Terminal) -> str:
     """A line with the matched words in bold."""
+    pattern = _any_of(matched)
+    return pattern.sub(lambda match: terminal.style(match[0], "1;33"), line) if pattern else line
+
+
+def _any_of(matched: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds any of the matched words, the longest first; None without any."""
     words = sorted({one_line(word) for word in matched if one_line(word)}, key=len, reverse=True)
-    if not words:
-        return line
-    pattern = "|".join(rf"(?<!\w){re.escape(w)}(?!\w)" if w.isascii() and w.isalnum() else re.escape(w) for w in words)
-    return re.sub(pattern, lambda match: terminal.style(match[0], "1;33"), line, flags=re.IGNORECASE)
+    # ASCII words stand out within scripts that do without spaces, too.
+    parts = (rf"(?<![0-9A-Za-z_]){re.escape(w)}(?![0-9A-Za-z_])" if w.isascii() and w.isalnum() else re.escape(w) for w in words)
+    return re.compile("|".join(parts), re.IGNORECASE) if words else None
 
 
 def date_range(resolved: DateRange | None, field: str) -> str | None:
@@ -209,13 +216,20 @@ def bytes_in_words(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
 
 
-def _words(text: str) -> Iterable[str]:
-    """Words, and single characters of scripts whose lines break anywhere."""
+def _words(text: str, width: int) -> Iterator[str]:
+    """Words, in pieces where they are longer than a line, and single characters of scripts whose lines break anywhere."""
     for word in text.split():
-        yield from re.findall(
+        for piece in re.findall(
             r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+",
             word,
-        )
+        ):
+            current = ""
+            for character in piece:
+                if _columns(current) + _columns(character) > width:
+                    yield current
+                    current = ""
+                current += character
+            yield current
 
 
 def _is_wide(character: str) -> bool:

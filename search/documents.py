@@ -207,7 +207,7 @@ def current_document(connection: sqlite3.Connection, document: Document) -> int:
 
 
 def current_passage(connection: sqlite3.Connection, passage: Passage) -> Passage:
-    """A passage as it is now: an indexer may have replaced its document since it was found. Raises NotFoundError when it is gone."""
+    """A passage as it is now: its document may have been replaced since it was found. Raises NotFoundError when it is gone."""
     row = connection.execute(
         "SELECT id FROM passages WHERE key = ? ORDER BY id <> ?, id LIMIT 1", (passage.key, passage.id)
     ).fetchone()

@@ -58,7 +58,7 @@ class Corpus:
 
 def ndcg(ranking: Sequence[str], relevant: Judgements, depth: int = 10) -> float:
     """Normalized discounted cumulative gain, 0 to 1: gain is the grade, discount log2(rank + 1) (trec_eval's)."""
-    gains = [relevant.get(document, 0) for document in ranking[:depth]]
+    gains = [max(relevant.get(document, 0), 0) for document in ranking[:depth]]
     ideal = sorted((grade for grade in relevant.values() if grade > 0), reverse=True)[:depth]
     return _discounted(gains) / _discounted(ideal) if ideal else 0.0
 

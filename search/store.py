@@ -6,16 +6,13 @@ a write transaction is short. WAL lets readers go on while it lasts; they see th
 
 from __future__ import annotations
 
-import base64
 import fcntl
-import hashlib
 import json
 import os
 import re
 import sqlite3
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -24,6 +21,7 @@ from urllib.parse import quote
 
 from search import schema
 from search.errors import LibraryError
+from search.keys import citation_keys
 
 BUSY_SECONDS = 30.0
 REBUILD = "archivist index --rebuild"
@@ -183,7 +181,7 @@ def index_lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
     lock = path.with_name(path.name + ".lock")
     while True:
         try:
-            lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_folder(lock.parent)
             handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise LibraryError(f"cannot write beside {path}: {error.strerror}", "name another place with --library") from error
@@ -249,20 +247,6 @@ def stored_text(connection: sqlite3.Connection, document: int) -> str:
     """The whole text of a document, "" when it has none."""
     row = connection.execute("SELECT text FROM _texts WHERE document_id = ?", (document,)).fetchone()
     return zlib.decompress(row[0]).decode("utf-8") if row else ""
-
-
-def citation_keys(path: str, texts: Sequence[str]) -> list[str]:
-    """The citation key of each passage of a document: 10 base32 characters of SHA-256 over path, text and n-th occurrence.
-
-    path is relative to its root, so every clone of a folder gives the same keys, and an edit elsewhere leaves a key alone.
-    """
-    seen: Counter[str] = Counter()
-    keys = []
-    for text in texts:
-        seen[text] += 1
-        digest = hashlib.sha256(f"{path}\0{text}\0{seen[text]}".encode()).digest()
-        keys.append(base64.b32encode(digest).decode("ascii")[:10].lower())
-    return keys
 
 
 def stored_vector(connection: sqlite3.Connection, input_hash: bytes) -> bytes | None:
@@ -389,10 +373,16 @@ def _check_version(connection: sqlite3.Connection, path: Path, *, writing: bool 
 
 def _make_file(path: Path) -> None:
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(path.parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise LibraryError(f"cannot make a library at {path}: {error.strerror}", "name another place with --library") from error
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder for its owner alone; the ones above it too, for which mkdir's own `parents` would take the usual mode."""
+    for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, found: int) -> None:

@@ -310,7 +310,8 @@ def _known_roots(path: Path) -> list[Root]:
     if not path.exists():
         return []
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        # mode=rw: a connection that may only read would leave its -wal and -shm files behind.
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
             if schema.version(connection) is None and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
             roots = _roots(connection)

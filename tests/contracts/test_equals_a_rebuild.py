@@ -115,6 +115,7 @@ def ways(library: Library) -> tuple[Callable[..., list[object]], ...]:
     return library.keyword_search, library.vector_search  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(steps, max_size=14))
 def test_any_sequence_of_changes_equals_a_rebuild(changes: list[tuple[str, object, object]]) -> None:

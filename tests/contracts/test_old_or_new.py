@@ -37,7 +37,7 @@ def trials(capfd: pytest.CaptureFixture[str]) -> Iterator[Trials]:
             report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
             with capfd.disabled():
                 shown = ", ".join(f"{name} {value}" for name, value in report.items() if name != "complaints")
-                print(f"\n{' '.join([kind, *options])}: {shown}")
+                print(f"\n{' '.join([kind, *options])}: {shown}")  # noqa: T201 - the figures are to be seen
             return report
 
         yield run
@@ -57,14 +57,15 @@ def test_a_kill_at_every_store_operation(trials: Trials) -> None:
     report = trials("operations", "--documents", "3")
     assert report["complaints"] == []
     assert report["kills"] == report["operations"] > 300
-    assert report["old"] and report["mixed"] and report["new"]
+    assert all(report[state] for state in ("old", "mixed", "new"))
 
 
 @pytest.mark.slow
 def test_kills_during_the_first_build(trials: Trials) -> None:
     report = trials("first", "--kills", "30")
     assert report["complaints"] == []
-    assert report["unborn"] and report["writing"] == 30
+    assert report["unborn"]
+    assert report["writing"] == 30
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def test_kills_during_a_rebuild_leave_the_old_library_or_the_new_one(trials: Tri
     report = trials("rebuild", "--kills", "40", "--delay", "4000")
     assert report["complaints"] == []
     assert report["old"] + report["new"] == report["kills"] == 40
-    assert report["old"] and report["new"], "no kill fell on one side of the swap"
+    assert min(report["old"], report["new"]) > 0, "no kill fell on one side of the swap"
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ class Reader:
         group = self.rounds % GROUPS
         within = Filters(source=(f"group{group}/*",))
         expected, enough = DOCUMENTS // GROUPS, DOCUMENTS // GROUPS * PASSAGES * 2
-        for search in (self.library.keyword_search, self.library.vector_search):
+        for search in (self.library.keyword_search, self.library.vector_search, self.library.hybrid_search):
             self.wrong += halves(search("valve", within, enough), expected)
         page = self.library.filter_documents(within, limit=enough)
         versions = {document.tags[0] for document in page.items}
@@ -127,7 +127,7 @@ def test_a_reader_in_a_loop_sees_whole_documents_while_500_are_rewritten(
             reader.look()
         assert library.count_documents(group_by="tag") == {VERSIONS[-1]: DOCUMENTS}
     with capfd.disabled():
-        print(
+        print(  # noqa: T201 - the figures are to be seen
             f"\n{during} rounds of reading while 500 documents were rewritten 3 times, {reader.mixed} of them between two versions"
         )
     assert reader.wrong == []

@@ -450,7 +450,7 @@ def test_a_dry_run_tells_all_and_changes_not_one_byte(
 ) -> None:
     files = many(write, 6)
     index(folder)
-    before, names = snapshot(library_file.parent), sorted(os.listdir(library_file.parent))
+    before, names = snapshot(library_file.parent), sorted(library_file.parent.iterdir())
     embedder.embedded.clear()
     files[0].unlink()
     files[1].rename(folder / "moved.md")
@@ -463,7 +463,7 @@ def test_a_dry_run_tells_all_and_changes_not_one_byte(
     for places in ((), (folder,), (other,), (other / "in" / "x.md",), (folder / "new.md",), (tmp_path,)):
         index(*places, dry_run=True)
         assert snapshot(library_file.parent) == before
-        assert sorted(os.listdir(library_file.parent)) == names
+        assert sorted(library_file.parent.iterdir()) == names
     said: list[Change | Progress] = []
     summary = index(folder, dry_run=True, report=said.append, rules=Rules(exclude=("003.md",)))
     assert (summary.added, summary.changed, summary.moved, summary.removed, summary.unchanged) == (1, 1, 1, 2, 2)
@@ -504,7 +504,7 @@ def test_rebuild_changes_to_another_model(index: Index, write: Write, folder: Pa
         assert library.vector_search("gateway")
         assert library.status().model == "other"
     assert upkeep.index(library_file, [], other).unchanged == 1
-    assert sorted(os.listdir(library_file.parent)) == ["library.db"]
+    assert [file.name for file in library_file.parent.iterdir()] == ["library.db"]
     sound(library_file)
 
 
@@ -614,8 +614,7 @@ def test_file_names_in_any_encoding_are_indexed_found_and_forgotten(
     index: Index, folder: Path, library_file: Path, embedder: StandIn
 ) -> None:
     raw = os.fsencode(folder) + b"/caf\xe9.md"
-    with open(raw, "wb") as file:
-        file.write(b"the gateway")
+    Path(os.fsdecode(raw)).write_bytes(b"the gateway")
     assert index(folder).added == 1
     assert index(folder).unchanged == 1
     with Library.open(library_file, embedder=embedder) as library:
