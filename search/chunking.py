@@ -140,9 +140,8 @@ class _Chunker:
         return [(group[0].start, group[-1].end) for group in groups]
 
     def _balance(self, before: list[_Unit], last: list[_Unit], budget: int) -> None:
-        if self._size(last[0].start, last[-1].end) * 4 > budget:
-            return
-        while len(before) > 1 and self._size(before[-1].start, last[-1].end) * 2 <= budget:
+        """Let a last piece that is short take units over from the one before, up to two thirds of what fits."""
+        while len(before) > 1 and self._size(before[-1].start, last[-1].end) * 3 <= budget * 2:
             if not self._fits(before[-1].start, last[-1].end, budget):
                 return
             last.insert(0, before.pop())

@@ -1,4 +1,4 @@
-"""What all tests share: an environment of their own, a stand-in embedder, small libraries, and the evaluation data if it is there."""
+"""What all tests share: an environment of their own, a stand-in embedder, small libraries, the evaluation data if it is there."""
 
 from __future__ import annotations
 
