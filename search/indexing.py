@@ -127,7 +127,7 @@ class Indexer:
         self._report(Progress(total, total, self.summary.embedded))
         self._remove_gone(root, prune)
         if not self._dry_run:
-            self._close_run(root)
+            self._close_run(root, whole=not below or not root.whole)
         self.summary.seconds += time.monotonic() - started
 
     def add(self, draft: Draft) -> None:
@@ -349,10 +349,11 @@ class Indexer:
                     store.remove_documents(self._connection, ids)
             self._connection.executemany("DELETE FROM temp.gone WHERE id = ?", ((i,) for i in ids))
 
-    def _close_run(self, root: Root) -> None:
-        """Note the time, drop roots that this one has taken over, and forget moved keys that lead nowhere any more."""
+    def _close_run(self, root: Root, *, whole: bool) -> None:
+        """Note the time if the whole root was looked at, drop roots that it has taken over, forget moved keys that lead nowhere."""
         with store.writing(self._connection):
-            self._connection.execute("UPDATE _roots SET indexed_at = ? WHERE id = ?", (now(), root.id))
+            if whole:
+                self._connection.execute("UPDATE _roots SET indexed_at = ? WHERE id = ?", (now(), root.id))
             for other in _roots_below(self._connection, root):
                 self._connection.execute(
                     "DELETE FROM _roots WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM documents WHERE root = ?1)", (other,)
