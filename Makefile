@@ -43,7 +43,7 @@ floors: .venv/installed
 	@if [ "$$(uname -s)" = Linux ]; then \
 	  $(PIP) "torch==$(TORCH)+cpu" 2>/dev/null || $(PIP) "torch==$(TORCH)+cpu" --extra-index-url $(CPU_INDEX); \
 	else $(PIP) "torch==$(TORCH)"; fi
-	@$(BIN)/python -c 'import sys, torch; sys.exit(torch.version.cuda and f"torch {torch.__version__} is a CUDA build: remove .venv and install the CPU build first")'
+	@$(BIN)/python -W ignore -c 'import sys, torch; sys.exit(torch.version.cuda and f"torch {torch.__version__} is a CUDA build: remove .venv and install the CPU build first")'
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
