@@ -140,8 +140,8 @@ class _Chunker:
         return [(group[0].start, group[-1].end) for group in groups]
 
     def _balance(self, before: list[_Unit], last: list[_Unit], budget: int) -> None:
-        """Let a last piece that is short take units over from the one before, up to two thirds of what fits."""
-        while len(before) > 1 and self._size(before[-1].start, last[-1].end) * 3 <= budget * 2:
+        """Let a last piece that is short take units over from the one before, up to half of what fits."""
+        while len(before) > 1 and self._size(before[-1].start, last[-1].end) * 2 <= budget:
             if not self._fits(before[-1].start, last[-1].end, budget):
                 return
             last.insert(0, before.pop())
