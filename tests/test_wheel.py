@@ -38,4 +38,4 @@ def test_the_wheel_works_beside_torch_in_an_environment_of_its_own(tmp_path: Pat
     run(binaries / "archivist", "index", notes, "--library", library, "-q")
     found = json.loads(run(binaries / "archivist", "search", "how hot should the water be?", "--library", library, "--json", "-q"))
     assert found["hits"][0]["path"] == "2026-09-01-tea.md"
-    assert run(binaries / "python", "-c", "import search, assistant; print(search.__file__)").startswith(str(tmp_path))
+    assert run(binaries / "python", "-I", "-c", "import search, assistant; print(search.__file__)").startswith(str(tmp_path))
