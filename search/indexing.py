@@ -211,7 +211,7 @@ class Indexer:
         except ReadError as error:
             self._unreadable(file, str(error))
             return
-        settled = file.mtime_ns <= started - _CLOCK_TICK_NS
+        settled = abs(started - file.mtime_ns) > _CLOCK_TICK_NS
         digest = sources.content_hash(data)
         known = self._connection.execute(
             "SELECT id, content_hash, modified FROM documents WHERE root = ? AND path = ?", (root.id, file.path)

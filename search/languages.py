@@ -215,15 +215,6 @@ _HINDI = "है हैं में के की का को से और �
 _MARATHI_NEPALI = "आहे आहेत आणि मध्ये च्या होते नाही छ छन् हो र मा लाई पनि गर्न"
 
 
-def is_unspaced(char: str) -> bool:
-    """Whether a character belongs to a script whose words a search cannot find between spaces.
-
-    Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar are written without them. Korean has spaces, but particles cling to
-    its words ("서버가", "서버를"), so that Hangul needs n-grams as much as the others and counts as one of them.
-    """
-    return _script(char) in _UNSPACED
-
-
 def detect(text: str) -> str | None:
     """The ISO 639-1 code of the language that the beginning of a text is written in; None when that is unsure.
 

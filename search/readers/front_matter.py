@@ -186,7 +186,7 @@ def _many(value: Any, *, split_words: bool) -> list[str]:
     if isinstance(value, list):
         items = [item.get("name") if isinstance(item, dict) else item for item in value]
     elif isinstance(value, str) and split_words:
-        items = list(value.split(",") if "," in value else value.split())
+        items = [part.strip().strip("\"'") for part in (value.split(",") if "," in value else value.split())]
     else:
         items = [value]
     return [text for text in (one_line(str(item), 200) for item in items if item is not None) if text]

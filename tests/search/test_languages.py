@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.languages import STOPWORDS, detect, is_unspaced, query_stopwords
+from search.languages import STOPWORDS, detect, query_stopwords
 
 TEXTS = {
     "en": "The gateway was not able to reach the service, so we have added a retry and told the people who were on call about it.",
@@ -145,13 +145,6 @@ def test_stop_words_are_lower_case_words_without_doubles_of_content() -> None:
         assert all(word == word.lower() and word.replace("'", "").isalpha() for word in words)
     content = "find show list search error file time work need use get make new old first last day week month year server may us"
     assert not set(content.split()) & STOPWORDS["en"] - {"us"}
-
-
-def test_characters_of_unspaced_scripts() -> None:
-    for char in "漢々〇ひカー한ㄱไทយ្ລາမြ𠀀":
-        assert is_unspaced(char), char
-    for char in "aZé9_ -.。、ЖאعनΩ":
-        assert not is_unspaced(char), char
 
 
 @pytest.mark.evals

@@ -86,6 +86,7 @@ def test_toml_front_matter_is_read_too() -> None:
         ("[]", ()),
         ("2024", ("2024",)),
         ("[x, null, 3]", ("x", "3")),
+        ("gateway, \"time out\", 'ops'", ("gateway", "time out", "ops")),
     ],
 )
 def test_tags_are_a_list_or_words(written: str, tags: tuple[str, ...]) -> None:

@@ -170,3 +170,11 @@ def test_a_very_long_query_is_cut_and_the_cut_is_said() -> None:
 def test_any_text_can_be_parsed(query: str) -> None:
     parsed = parse(query)
     assert all(unit.tokens and '"' not in unit.tokens for unit in parsed.words)
+
+
+def test_quotes_that_pair_anew_when_an_exclusion_is_taken_out_end() -> None:
+    parsed = parse('one"two "three four five six seven eight" -"nine"ten" eleven "twelve""thirteen -"fourteen')
+    assert parsed.words
+    assert {unit.tokens for units in parsed.excluded for unit in units} <= {"nine", "fourteen"}
+    odd = 'ªÂ[þ(\x9eî¤ńㄱm*ß"šª𬦛ŦDčꕈ쀞𰲬ċŴ"ŔŲXŞ𣬼J莾𦝘 "šª𬦛ŦDčꕈ쀞𰲬ċ0""0"0L\x93Í»õL'
+    assert parse(odd).words

@@ -662,3 +662,10 @@ def test_refreshing_leaves_texts_of_programs_alone(
     with pytest.raises(LibraryError, match="texts that a program added"):
         upkeep.rebuild(library_file, [], embedder)
     assert paths(library_file) == ["1", "a.md"]
+
+
+def test_a_file_dated_in_the_future_is_not_read_again_at_every_run(index: Index, write: Write) -> None:
+    written = write("a.md", "one")
+    os.utime(written, (9e9, 9e9))
+    index(written.parent)
+    assert index(written.parent).read == 0
