@@ -1,0 +1,57 @@
+"""The door that every model has, whatever stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from assistant.messages import Reply, Request, TextDelta
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can do, as far as it is known.
+
+    tools: whether it takes declarations; without it the loop gives the passages of a first search as text and reads calls from
+    the reply. context_length: tokens, None when unknown. price: None when unknown; a local model's is 0.
+    local: nothing leaves the machine.
+    """
+
+    tools: bool = True
+    context_length: int | None = None
+    price: Price | None = None
+    local: bool = False
+
+
+class Backend(Protocol):
+    """A model that can be asked."""
+
+    @property
+    def name(self) -> str:
+        """`provider:model`, as a person names it."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do; may ask the server the first time. Raises ProviderError."""
+
+    def send(self, request: Request) -> Iterator[TextDelta | Reply]:
+        """Ask the model: pieces of text while they come, last the whole Reply, exactly once.
+
+        Closing the iterator (or an exception at a yield) ends the request. Raises ProviderError, also in the middle of a stream;
+        retries happen inside, and only before the first piece was yielded.
+        """
+
+    def body(self, request: Request) -> Mapping[str, Any]:
+        """The body that `send` would post, without any key; sends nothing."""
+
+    def close(self) -> None:
+        """Give back connections."""
