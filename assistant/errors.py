@@ -1,19 +1,19 @@
 """The exception tree of the assistant, by who must act; the library's part of it is in `search.errors`.
 
 ArchivistError
-  UserError               the person must change something; `hint` says what to type
-UsageError            the command line cannot be understood; exit 2
-KeyMissingError       a provider wants a key that is nowhere
-  ModelError              the model must act: the text goes back to it as the result of its call
-ToolCallError         a call that was not run: unknown name, arguments that do not validate
-  ToolError               a tool ran and failed; the text is for the model, and says what to try instead
-  ProviderError           the provider or the way to it must change: names provider, model, status and what to do
-ConnectionFailedError no answer at all: wrong port, no network, a server that died, a time limit
-RateLimitError        too many requests for now; `retry_after` seconds when the provider says
-QuotaError            a daily or paid limit: waiting does not help
-ContextLengthError    the conversation is longer than the model's window
-RefusedError          the provider blocked the prompt or the reply
-BadReplyError         a reply that cannot be read, or that was cut off
+  UserError                 the person must change something; `hint` says what to type
+    UsageError              the command line cannot be understood; exit 2
+    KeyMissingError         a provider wants a key that is nowhere
+  ModelError                the model must act: the text goes back to it as the result of its call
+    ToolCallError           a call that was not run: unknown name, arguments that do not validate
+    ToolError               a tool ran and failed; the text is for the model, and says what to try instead
+  ProviderError             the provider or the way to it must change: names provider, model, status and what to do
+    ConnectionFailedError   no answer at all: wrong port, no network, a server that died, a time limit
+    RateLimitError          too many requests for now; `retry_after` seconds when the provider says
+    QuotaError              a daily or paid limit: waiting does not help
+    ContextLengthError      the conversation is longer than the model's window
+    RefusedError            the provider blocked the prompt or the reply
+    BadReplyError           a reply that cannot be read, or that was cut off
 """
 
 from __future__ import annotations
