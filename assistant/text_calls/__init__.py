@@ -71,13 +71,13 @@ def parse(text: str, names: Collection[str]) -> ParsedText:
 
 def _parse(said: str, declared: Names) -> ParsedText:
     found: list[Found] = []
-    kept: list[str] = []
+    kept = ""
     position = 0
     for start, end, calls in _tagged(said, declared):
-        kept += [said[position:start]]
+        kept += said[position:start]
         position = end
         found += calls
-    rest = "".join(kept) + said[position:]
+    rest = kept + said[position:]
     if not found and position == 0:
         calls, rest = untagged.calls_at_end(rest, declared)
         found += calls

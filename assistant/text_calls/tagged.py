@@ -29,7 +29,7 @@ class Form:
 _FENCE = re.compile(r"\s*```[a-z_]*\s*")
 _BETWEEN = re.compile(r"[\s;,]*")
 _CLOSING = re.compile(
-    r"\s*(?:```)?\s*(?:</(?:tool_calls?|function_calls?|functioncall|TOOLCALL|longcat_tool_call|function|invoke|minimax:tool_calls?|"
+    r"\s*(?:```)?\s*(?:</(?:tool_calls?|function_calls?|functioncall|TOOLCALL|longcat_tool_call|function|invoke|"
     r"seed:tool_call|dots_function_call)>|<(?:end_function_call|tool_call\|)>|</[\w:]*(?:tool_calls?|function_calls?)>|"
     r"</(?:[｜|]DSML[｜|]\s*|[a-z]+:)(?:function_calls|tool_calls|calls|invoke)>|"
     r"<[|｜](?:/tool_call|tool_call_end|tool▁calls?▁end|tool_calls_section_end|tools_suffix|END_ACTION|END_RESPONSE|action_end|"

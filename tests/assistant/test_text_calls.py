@@ -50,11 +50,11 @@ FORMS: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
         FIND,
     ),
     "hermes, twice": (
-        '<tool_call>{"name":"find_notes","arguments":{"query":"tide"}}</tool_call>\n<tool_call>{"name":"read_page","arguments":{"id":3}}</tool_call>',  # noqa: E501 - one reply
+        '<tool_call>{"name":"find_notes","arguments":{"query":"tide"}}</tool_call>\n<tool_call>{"name":"read_page","arguments":{"id":3}}</tool_call>',
         BOTH,
     ),
     "hermes, opened again for closed": (
-        '<tool_call>{"name":"find_notes","arguments":{"query":"tide"}}<tool_call>{"name":"read_page","arguments":{"id":3}}<tool_call>',  # noqa: E501 - one reply
+        '<tool_call>{"name":"find_notes","arguments":{"query":"tide"}}<tool_call>{"name":"read_page","arguments":{"id":3}}<tool_call>',
         BOTH,
     ),
     # 5: Llama
@@ -155,7 +155,7 @@ FORMS: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
     "xlam after thinking": ('<think>Search.</think>[{"name": "find_notes", "arguments": {"query": "tide"}}]', FIND),
     "nemotron": ('<TOOLCALL>[{"name": "find_notes", "arguments": {"query": "tide"}}]</TOOLCALL>', FIND),
     "seed": (
-        "<seed:think>Search.</seed:think><seed:tool_call><function=find_notes><parameter=query>tide</parameter></function></seed:tool_call>",  # noqa: E501 - one reply
+        "<seed:think>Search.</seed:think><seed:tool_call><function=find_notes><parameter=query>tide</parameter></function></seed:tool_call>",
         FIND,
     ),
     "internlm": ('<|action_start|><|plugin|>{"name": "find_notes", "parameters": {"query": "tide"}}<|action_end|>', FIND),
