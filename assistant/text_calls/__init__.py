@@ -126,9 +126,7 @@ def _closed(said: str, position: int) -> int:
 def _shown_only(said: str) -> list[tuple[int, int]]:
     """Stretches that show something: quoted lines, code in a line, and fenced code that is not what the message ends with."""
     shown = [match.span() for match in _QUOTED_LINE.finditer(said)]
-    for match in _FENCED.finditer(said):
-        if said[match.end() :].strip(" \n\t`"):
-            shown.append(match.span())
+    shown += [match.span() for match in _FENCED.finditer(said) if said[match.end() :].strip(" \n\t`")]
     shown += [match.span() for match in _INLINE_CODE.finditer(said)]
     return shown
 

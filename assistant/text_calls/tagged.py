@@ -40,7 +40,8 @@ _PARAMETER = re.compile(
     r"<(?:[｜|]DSML[｜|]\s*|[a-z]+:)?(?:parameter|param)(?:=(?P<plain>[^>\s]+)|\s+name=[\"'](?P<named>[^\"'>]+)[\"'])(?P<more>[^>]*)>"
 )
 _BODY_END = re.compile(
-    r"</(?:[｜|]DSML[｜|]\s*|[a-z]+:)?(?:function|invoke|tool_call)>|<(?:[｜|]DSML[｜|]\s*|[a-z]+:)?invoke\s|<function[ =]|<tool_call>"
+    r"</(?:[｜|]DSML[｜|]\s*|[a-z]+:)?(?:function|invoke|tool_call)>|<function[ =]|<tool_call>"
+    r"|<(?:[｜|]DSML[｜|]\s*|[a-z]+:)?invoke\s"
 )
 _ARG = re.compile(r"<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 _JOINING = re.compile(r"[\s;,]*(?:\]\s*[-+]\s*\[|[-+])?\s*")  # lists of calls are added up by some models
