@@ -29,7 +29,7 @@ class Failure:
 
     @property
     def message(self) -> str:
-        """The provider's words in one line of at most 500 letters: `error.message`, `error` or `message` of the body, else its text."""
+        """Their words in one line of at most 500 letters: `error.message`, `error` or `message` of the body, else its text."""
         body = self.body[0] if isinstance(self.body, list) and self.body else self.body
         found: Any = body
         if isinstance(body, Mapping):

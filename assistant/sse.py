@@ -33,7 +33,7 @@ def sse_events(lines: Iterable[str]) -> Iterator[str]:
         if name == "error" and value:
             yield f'{{"error": {value}}}'
         elif name == "data" and value.strip() == "[DONE]":
-            return
+            break
         elif name == "data":
             data.append(value)
     if data or bare:
