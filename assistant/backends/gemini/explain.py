@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from assistant.errors import ContextLengthError, ProviderError, QuotaError, RateLimitError
-from assistant.transport import Failure, explain_by_status
+from assistant.failures import Failure, explain_by_status
 
 KEY_HINT = "check the key in GOOGLE_API_KEY (it goes before GEMINI_API_KEY): archivist keys set gemini"
 TOO_LONG = re.compile(r"input token count.{0,80}exceeds the maximum", re.IGNORECASE | re.DOTALL)

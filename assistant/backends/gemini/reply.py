@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from assistant.backends.gemini.request import PROVIDER, is_empty
 from assistant.backends.tool_names import ToolNames
+from assistant.failures import one_line
 from assistant.messages import FinishReason, Message, Origin, Reply, ToolCall, Usage
-from assistant.transport import one_line
 
 REFUSED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"})
 MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"})
@@ -145,7 +145,7 @@ def _arguments_text(args: Any) -> str:
 
 
 def _is_same(asked: str, answered: str) -> bool:
-    """Whether the model that was asked for answered: the same name, a revision of it (-001, -preview-09-2026), or any for an alias."""
+    """Whether the model that was asked for answered: under its name, as a revision (-001, -preview-09-2026), or any for an alias."""
     if asked.endswith("-latest"):
         return True
     return re.fullmatch(re.escape(asked) + r"(-\d{3}|(-preview)?(-\d\d)?-\d{2,4})?", answered) is not None

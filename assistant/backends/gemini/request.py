@@ -128,9 +128,9 @@ def _model_parts(message: Message, model: str, names: ToolNames) -> list[Part]:
     origin = message.origin
     if origin and (origin.provider, origin.model) == (PROVIDER, model) and not origin.text_calls and isinstance(origin.data, list):
         parts = [part for part in origin.data if isinstance(part, dict) and not is_empty(part)]
-        asked = [part["functionCall"] for part in parts if "functionCall" in part]
+        sent = [part["functionCall"] for part in parts if "functionCall" in part]
         # A recording may have been edited by hand: what does not fit the calls is rebuilt from them.
-        if parts and len(asked) == len(message.calls) and all(isinstance(call, dict) and call.get("name") for call in asked):
+        if parts and len(sent) == len(message.calls) and all(isinstance(call, dict) and call.get("name") for call in sent):
             return parts
     rebuilt: list[Part] = [{"text": message.text}] if message.text.strip() else []
     signed = generation(model) >= 3
