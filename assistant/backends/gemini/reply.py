@@ -145,7 +145,7 @@ def _arguments_text(args: Any) -> str:
 
 
 def _is_same(asked: str, answered: str) -> bool:
-    """Whether the model that was asked for answered: under its name, as a revision (-001, -preview-09-2026), or any for an alias."""
+    """Whether the model that was asked for answered: by name, as a revision (-001, -preview-09-2026), or any for an alias."""
     if asked.endswith("-latest"):
         return True
     return re.fullmatch(re.escape(asked) + r"(-\d{3}|(-preview)?(-\d\d)?-\d{2,4})?", answered) is not None
