@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -603,3 +605,16 @@ def test_any_bare_object_is_balanced_over_its_lines(value: Any) -> None:
     text = json.dumps({"error": value}, indent=1)
     (found,) = sse_events([*text.split("\n"), "data: [DONE]"])
     assert json.loads(found) == {"error": value}
+
+
+# The house
+
+
+def test_httpx_is_imported_here_alone() -> None:
+    package = Path(transport.__file__).parent
+    users = [
+        path.name
+        for path in package.rglob("*.py")
+        if re.search(r"^\s*(import|from) httpx\b", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert users == ["transport.py"]

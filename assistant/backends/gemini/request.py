@@ -159,10 +159,10 @@ def _renamed(part: Part) -> Part:
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
     """The arguments as the object that the wire wants; text that is none is kept as a field, for the model to see its mistake."""
-    found = _parsed(call.arguments or "{}")
+    found = _parsed(call.arguments)
     if isinstance(found, dict):
         return found
-    return {} if found is None else {"arguments": call.arguments}
+    return {} if call.arguments.strip() in {"", "null"} else {"arguments": call.arguments}
 
 
 def _answers(calls: Sequence[ToolCall], results: Iterable[ToolResult], parts: Iterable[Part]) -> list[Part]:
