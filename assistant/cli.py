@@ -42,6 +42,9 @@ def run(argv: Sequence[str]) -> int:
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()
+        hint = _hint(error)
+        if hint:
+            click.echo(f"  {hint}", err=True)
         return error.exit_code
     except UserError as error:
         click.echo(f"archivist: {render.safe(str(error))}", err=True)
@@ -49,13 +52,32 @@ def run(argv: Sequence[str]) -> int:
             click.echo(f"  {render.safe(error.hint)}", err=True)
         return error.exit_code
     except ArchivistError as error:
-        click.echo(f"archivist: {render.safe(str(error))}", err=True)
+        _failed(error)
         return 1
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; what was done so far is kept", err=True)
         return 130
     except BrokenPipeError:
         return _unread()
+
+
+def _hint(error: click.ClickException) -> str:
+    """What to type where click itself only says what is wrong."""
+    if isinstance(error, click.NoSuchOption):
+        return 'words that begin with "-" go after --: archivist search -- "-staging"'
+    if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
+        return 'several words go in quotes: archivist search "gateway timeout"'
+    return ""
+
+
+def _failed(error: ArchivistError) -> None:
+    """An error of a provider: no key that a server sends back is shown."""
+    from assistant import settings
+
+    click.echo(f"archivist: {render.safe(settings.redact(str(error)))}", err=True)
+    hint = getattr(error, "hint", "")
+    if hint:
+        click.echo(f"  {render.safe(settings.redact(hint))}", err=True)
 
 
 def _unread() -> int:
@@ -80,7 +102,7 @@ class _Front(click.Group):
         if word in self.commands:
             return super().resolve_command(ctx, args)
         if " " in word.strip() or word.endswith("?"):
-            return "search", self.commands["search"], args
+            return "ask", self.commands["ask"], args
         near = difflib.get_close_matches(word, self.commands, n=1, cutoff=0.5)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise UsageError(
@@ -196,16 +218,22 @@ def _open(given: Path | None, embedder: str | None = None, *, quiet: bool = Fals
     return Library.open(library_path(given), embedder=embedder, announce=announce)
 
 
-@click.group(cls=_Front, context_settings=_CONTEXT, no_args_is_help=True, subcommand_metavar="COMMAND|QUESTION [OPTIONS]")
+@click.group(cls=_Front, context_settings=_CONTEXT, invoke_without_command=True, subcommand_metavar="COMMAND|QUESTION [OPTIONS]")
 @click.version_option(package_name="archivist", message="archivist %(version)s")
-def archivist() -> None:
-    r"""Ask your own documents in plain language.
+@click.pass_context
+def archivist(context: click.Context) -> None:
+    """Ask your own documents in plain language. Alone on a terminal: questions in a row.
 
     \b
         archivist index ~/notes
         archivist search "gateway timeout" --during "last month"
         archivist "how do we rotate the signing keys?"
     """
+    if context.invoked_subcommand is None:
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            context.invoke(ask)
+        else:
+            click.echo(context.get_help())
 
 
 @archivist.command()
@@ -224,7 +252,7 @@ def archivist() -> None:
 @_quiet_option
 @_json_option
 def index(places: tuple[Path, ...], **options: Any) -> int:
-    r"""Bring the library in step with folders: adds, updates, removes.
+    """Bring the library in step with folders: adds, updates, removes.
 
     Without a folder every known one is refreshed.
 
@@ -254,7 +282,7 @@ def index(places: tuple[Path, ...], **options: Any) -> int:
 @click.option("--paths", is_flag=True, help="Only the paths of the files.")
 @_quiet_option
 def search(**options: Any) -> None:
-    r"""Find passages by words and by meaning.
+    """Find passages by words and by meaning.
 
     \b
         archivist search "gateway timeout" --category runbooks --explain
@@ -274,13 +302,68 @@ def search(**options: Any) -> None:
 
 
 @archivist.command()
+@click.argument("question", required=False)
+@click.option("-m", "--model", metavar="PROVIDER:MODEL", help="Such as ollama:qwen3:8b or offline; else the saved one.")
+@_library_option
+@_embedder_option
+@_filter_options
+@click.option("--again", is_flag=True, help="Ask the last question again, with the options now given.")
+@click.option("--trace", is_flag=True, help="Show each step: tool, arguments, filters, hits, time, tokens, cost.")
+@click.option("--show-request", is_flag=True, help="Print the body that would be posted, without the key; send nothing.")
+@click.option("--max-steps", type=int, metavar="N", help="Requests to the model.  [default: 10]")
+@click.option("--max-calls", type=int, metavar="N", help="Tool calls in all.  [default: 40]")
+@click.option("--max-tokens", type=int, metavar="N", help="Input and output tokens of the turn.")
+@click.option("--max-cost", type=float, metavar="USD", help="Refused when the model's price is not known.")
+@click.option("--max-seconds", type=float, metavar="S", help="Seconds of the turn.")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server, with -m openrouter:MODEL; key: ARCHIVIST_API_KEY.")
+@click.option("--record", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Record for replay:FILE.")
+@click.option("--no-stream", is_flag=True, help="Wait for whole replies.")
+@click.option("--no-history", is_flag=True, help="Do not keep this turn.")
+@_json_option
+@_quiet_option
+def ask(question: str | None, **options: Any) -> None:
+    """Answer a question from the documents, with citations that were checked.
+
+    \b
+        archivist ask "which runbooks about the gateway changed last month?"
+        archivist ask -m ollama:qwen3:8b --category runbooks "what do they say about timeouts?"
+        archivist ask --again -m offline --trace
+    """
+    from assistant import ask_command
+
+    given = ask_command.question_from(question, again=options["again"])
+    if given is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("give a question", 'archivist ask "how do we rotate keys?"')
+    limits = ask_command.limits(**{name: options[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
+    how = ask_command.Options(
+        model=options["model"],
+        base_url=options["base_url"],
+        limits=limits,
+        trace=options["trace"],
+        as_json=options["as_json"],
+        quiet=options["quiet"],
+        stream=not options["no_stream"],
+        history=not options["no_history"],
+        record=options["record"],
+        today=options["today"],
+    )
+    with _open(options["library"], options["embedder"], quiet=options["quiet"]) as library:
+        if given is None:
+            ask_command.loop(library, _filters(options), how)
+        elif options["show_request"]:
+            ask_command.show_request(library, given, _filters(options), how)
+        else:
+            ask_command.ask(library, given, _filters(options), how)
+
+
+@archivist.command()
 @click.argument("what", metavar="KEY|PATH")
 @_library_option
 @click.option("--lines", metavar="FROM-TO", help="These lines, such as 10-40.")
 @click.option("-C", "--context", default=0, metavar="N", type=click.IntRange(0, 1000), help="Lines around a passage.")
 @_json_option
 def show(what: str, library: Path | None, lines: str | None, context: int, as_json: bool) -> None:
-    r"""Show a passage or a document as it is stored.
+    """Show a passage or a document as it is stored.
 
     \b
         archivist show a1b2c3d4e5 -C 5
@@ -324,6 +407,70 @@ def forget(what: Path, library: Path | None, as_json: bool, quiet: bool) -> None
     from assistant import index_command
 
     index_command.forget(library_path(library), what, as_json=as_json, quiet=quiet)
+
+
+@archivist.command()
+@_library_option
+@_json_option
+def tools(library: Path | None, as_json: bool) -> None:
+    """Show the tools that a model is given, and what their declarations cost in tokens."""
+    from assistant import model_command
+
+    with _open(library) as opened:
+        model_command.tools(opened, as_json=as_json)
+
+
+@archivist.group(invoke_without_command=True)
+@_json_option
+@click.pass_context
+def models(context: click.Context, as_json: bool) -> None:
+    """List the models that can be used now; `models use` saves one.
+
+    \b
+        archivist models
+        archivist models use ollama:qwen3:8b
+    """
+    if context.invoked_subcommand is None:
+        from assistant import model_command
+
+        model_command.models(as_json=as_json)
+
+
+@models.command("use")
+@click.argument("spec", metavar="PROVIDER:MODEL")
+def use_model(spec: str) -> None:
+    """Save the model to use when none is named."""
+    from assistant import model_command
+
+    model_command.use(spec)
+
+
+@archivist.group()
+def keys() -> None:
+    """Keep the keys of providers, in a file that only you can read.
+
+    \b
+        archivist keys set openrouter
+        archivist keys list
+    """
+
+
+@keys.command("set")
+@click.argument("provider")
+def set_key(provider: str) -> None:
+    """Save a provider's key: asked for without echo, or read from a pipe."""
+    from assistant import model_command
+
+    value = click.prompt(f"key for {provider}", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    model_command.set_key(provider, value)
+
+
+@keys.command("list")
+def list_keys() -> None:
+    """Show for which providers there is a key and where it comes from, never the key."""
+    from assistant import model_command
+
+    model_command.list_keys()
 
 
 if __name__ == "__main__":

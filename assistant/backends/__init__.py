@@ -1,1 +1,132 @@
-"""The models: one module per provider, all with the same door (`base.Backend`)."""
+"""The models: one module per provider, all with the same door (`base.Backend`). `resolve` finds one by its name."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from assistant import settings
+from assistant.errors import ProviderError, UserError
+
+if TYPE_CHECKING:
+    from assistant.backends.base import Backend
+    from search import Library
+
+PROVIDERS = ("gemini", "ollama", "openrouter", "replay", "offline")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model's name and why it is used."""
+
+    spec: str
+    why: str
+
+
+def choose(named: str | None) -> Choice:
+    """The model to use: the one named, ARCHIVIST_MODEL, the saved one, a running Ollama that has a model with tools, else offline.
+
+    A key in the environment alone never chooses a cloud.
+    """
+    if named:
+        return Choice(named, "named")
+    from_environment = os.environ.get("ARCHIVIST_MODEL", "").strip()
+    if from_environment:
+        return Choice(from_environment, "from ARCHIVIST_MODEL")
+    saved = settings.saved_model()
+    if saved:
+        return Choice(saved, "saved with archivist models use")
+    local = _local_model()
+    if local:
+        return Choice(f"ollama:{local}", "Ollama runs here and has it")
+    return Choice("offline", "no model is named or saved, and no Ollama with a model for tools runs here")
+
+
+def split(spec: str) -> tuple[str, str]:
+    """`provider:model` in its two parts; `provider/model` is an alias. Raises UserError with the nearest provider."""
+    for sign in ":/":
+        provider, found, model = spec.partition(sign)
+        if found and provider in PROVIDERS:
+            if not model and provider != "offline":
+                raise UserError(f"model: got {spec!r}, want {provider}:NAME", "archivist models lists what can be used")
+            return provider, model
+    if spec == "offline":
+        return "offline", ""
+    near = difflib.get_close_matches(spec.partition(":")[0].partition("/")[0], PROVIDERS, n=1, cutoff=0.4)
+    meant = f" Did you mean {near[0]}:...?" if near else ""
+    raise UserError(
+        f"model: got {spec!r}, want PROVIDER:MODEL with one of {', '.join(PROVIDERS)}.{meant}",
+        "for example ollama:qwen3:8b, gemini:gemini-3.8-flash or offline",
+    )
+
+
+def resolve(
+    spec: str,
+    *,
+    library: Library | None = None,
+    today: date | None = None,
+    base_url: str | None = None,
+    stream: bool = True,
+    extra_request: dict[str, Any] | None = None,
+) -> Backend:
+    """The backend with this name.
+
+    library: what the offline backend reads names from. base_url: any OpenAI-compatible server, for openrouter only; a host that
+    is not the provider's own gets ARCHIVIST_API_KEY and no other key. extra_request: merged into each body; for programs only.
+    Raises UserError for a name that is not understood, KeyMissingError where a key is needed.
+    """
+    provider, model = split(spec)
+    if base_url is not None and provider != "openrouter":
+        raise UserError(f"base-url: {provider} has its own address", "use it with -m openrouter:MODEL")
+    if provider == "gemini":
+        from assistant.backends.gemini import Gemini
+
+        return Gemini(model, key=settings.need_key("gemini").value, stream=stream, extra_request=extra_request)
+    if provider == "openrouter":
+        return _openrouter(model, base_url, stream=stream, extra_request=extra_request)
+    if provider == "ollama":
+        from assistant.backends.ollama import Ollama
+
+        key = settings.find_key("ollama")
+        return Ollama(model, key=key.value if key else "", stream=stream, extra_request=extra_request)
+    if provider == "replay":
+        from assistant.backends.replay import Replay
+
+        return Replay(Path(model))
+    if library is None:
+        raise UserError("offline: needs a library", "archivist index DIR makes one")
+    from assistant.backends.offline import Offline, catalogue_of
+
+    return Offline(catalogue_of(library), today=today)
+
+
+def _openrouter(model: str, base_url: str | None, *, stream: bool, extra_request: dict[str, Any] | None) -> Backend:
+    from assistant.backends.openrouter import BASE_URL, OpenRouter
+
+    url = base_url or BASE_URL
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+        raise UserError(f"base-url: got {url!r}, want http(s)://host[:port]/path", "for example http://127.0.0.1:8080/v1")
+    if parts.hostname == urlsplit(BASE_URL).hostname:
+        if parts.scheme != "https":
+            raise UserError("base-url: openrouter.ai is asked over https only, or its key would travel in the open")
+        key = settings.need_key("openrouter").value
+    else:
+        found = settings.find_key("other")
+        key = found.value if found else ""
+    return OpenRouter(model, key=key, base_url=url, stream=stream, extra_request=extra_request)
+
+
+def _local_model() -> str | None:
+    """A model that takes tools, of the Ollama that runs here; None when none does."""
+    from assistant.backends.ollama import first_with_tools
+
+    try:
+        return first_with_tools()
+    except ProviderError:
+        return None

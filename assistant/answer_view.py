@@ -1,0 +1,157 @@
+"""How an answer, its sources, its footer and its trace look: in a terminal, in a pipe and as JSON.
+
+Everything that a model or a document wrote is stripped of control characters, escapes and direction overrides before it is
+written; links are shown as text.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from assistant import render, settings
+from assistant.citations import source
+from assistant.conversation import Turn
+from assistant.errors import ArchivistError
+from assistant.events import CallFinished, Event, StepFinished, StepStarted
+
+_ARGUMENTS_SHOWN = 300
+
+
+class Answer:
+    """An answer on its way to a stream. live: finished blocks are written while the rest is still being made."""
+
+    def __init__(self, terminal: render.Terminal, *, live: bool) -> None:
+        self._terminal = terminal
+        self._live = live
+        self._begun = False
+
+    def block(self, text: str) -> None:
+        """Write a finished block, once."""
+        if self._live:
+            self._write(text)
+
+    def finish(self, turn: Turn) -> None:
+        """Write what is still missing of the answer, then the sources, what failed in it, and what came nearest."""
+        self._write(turn.unprinted if self._begun else turn.checked.text)
+        out = self._terminal
+        for lines in (render.source_lines(turn.checked, out), render.doubt_lines(turn.checked)):
+            if lines:
+                out.write()
+            for line in lines:
+                out.write(line)
+        if turn.nearest:
+            out.write()
+            out.write("Nearest:")
+            for passage in turn.nearest:
+                out.write(f"  {render.one_line(source(passage))}  {passage.key}  {render.one_line(passage.title)}")
+
+    def _write(self, text: str) -> None:
+        write_text(text.strip("\n") if not self._begun else text.rstrip("\n").removeprefix("\n"), self._terminal)
+        self._begun = True
+
+
+def write_text(text: str, terminal: render.Terminal) -> None:
+    """Write text of a model, line by line, harmless."""
+    for line in text.split("\n"):
+        terminal.write(render.safe(line.rstrip()))
+
+
+def footer(turn: Turn, terminal: render.Terminal) -> None:
+    """How the answer came to be: the coverage where it counts or lists, then model, scope, steps, calls, tokens, cost, seconds."""
+    calls = len([call for call in turn.calls if not call.repeated])
+    parts = [turn.model if turn.answered_by in {turn.model, ""} else f"{turn.model} ({turn.answered_by})"]
+    if turn.scope:
+        parts.append(f"scope: {turn.scope}")
+    if turn.outcome != "answer":
+        parts.append({"question": "a question back", "absent": "not found", "partial": "partial"}[turn.outcome])
+    parts += [_several(turn.steps, "step"), _several(calls, "call")]
+    if turn.usage.total_tokens:
+        parts.append(f"{turn.usage.total_tokens:,} tokens")
+        parts.append(_cost(turn.usage.cost))
+    parts.append(f"{turn.seconds:.1f} s")
+    terminal.write()
+    if turn.coverage is not None:
+        terminal.write(render.coverage_note(turn.coverage))
+    terminal.write(terminal.style(render.one_line(" · ".join(parts)), "2"))
+
+
+def trace(event: Event, terminal: render.Terminal) -> None:
+    """One line for a step or a call: tool, arguments, filters as understood, hits, milliseconds, tokens, cost."""
+    if isinstance(event, StepStarted):
+        return
+    if isinstance(event, StepFinished):
+        spent = f"{event.usage.input_tokens:,}+{event.usage.output_tokens:,} tokens, {_cost(event.usage.cost)}, "
+        line = f"step {event.step}  {event.model}  {spent if event.usage.total_tokens else ''}{event.seconds * 1000:.0f} ms"
+        terminal.write(terminal.style(render.one_line(settings.redact(line)), "2"))
+    elif isinstance(event, CallFinished):
+        for line in call_lines(event):
+            terminal.write(terminal.style(render.one_line(settings.redact(line)), "2"))
+
+
+def call_lines(event: CallFinished) -> list[str]:
+    """A call and what it gave, each on a line."""
+    ran = event.ran
+    arguments = event.call.arguments if ran.arguments is None else json.dumps(ran.arguments, ensure_ascii=False)
+    shown = arguments if len(arguments) <= _ARGUMENTS_SHOWN else arguments[:_ARGUMENTS_SHOWN] + "…"
+    lines = [f"  → {event.call.name}({shown})"]
+    time = f"{ran.seconds * 1000:.0f} ms"
+    if event.repeated:
+        lines.append("    the same call as before: answered from memory")
+    elif ran.result.is_error:
+        lines.append(f"    refused or failed: {ran.result.content}")
+    else:
+        resolved = "; ".join(f"{name} {value}" for name, value in (ran.output.resolved.items() if ran.output else ()))
+        lines.append("    " + "  ".join(filter(None, (ran.output.summary if ran.output else "", resolved, time))))
+    return lines
+
+
+def as_object(turn: Turn) -> dict[str, Any]:
+    """A turn as JSON shows it; without times, so that a replay gives the same bytes."""
+    return {
+        "question": turn.question,
+        "answer": render.safe(turn.checked.text),
+        "outcome": turn.outcome,
+        "stopped": turn.stopped or None,
+        **turn.checked.as_objects(),
+        "calls": [
+            {
+                "name": call.call.name,
+                "arguments": call.ran.arguments if call.ran.arguments is not None else call.call.arguments,
+                "ok": not call.ran.result.is_error,
+            }
+            for call in turn.calls
+        ],
+        "nearest": [{"key": passage.key, "source": source(passage)} for passage in turn.nearest],
+        "coverage": asdict(turn.coverage) if turn.coverage else None,
+        "scope": turn.scope or None,
+        "usage": {
+            "input_tokens": turn.usage.input_tokens,
+            "output_tokens": turn.usage.output_tokens,
+            "cached_tokens": turn.usage.cached_tokens,
+        },
+        "cost": turn.usage.cost,
+        "model": turn.model,
+        "answered_by": turn.answered_by,
+        "steps": turn.steps,
+        "notices": list(turn.notices),
+    }
+
+
+def error(problem: ArchivistError, terminal: render.Terminal) -> None:
+    """An error and its hint, without keys."""
+    terminal.write(f"archivist: {render.safe(settings.redact(str(problem)))}")
+    hint = getattr(problem, "hint", "")
+    if hint:
+        terminal.write(f"  {render.safe(settings.redact(hint))}")
+
+
+def _several(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _cost(cost: float | None) -> str:
+    if cost is None:
+        return "cost unknown"
+    return "$0" if cost == 0 else f"${cost:.4f}"

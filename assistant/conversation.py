@@ -1,0 +1,237 @@
+"""A conversation with a library: questions in, events out, the last of which is the Turn with its checked answer.
+
+It holds what lasts beyond a turn: the messages, and every passage that was retrieved, since an answer may cite earlier ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from assistant import prompts
+from assistant.backends.base import Backend
+from assistant.blocks import Blocks
+from assistant.citations import Checked, Checker
+from assistant.events import BlockFinished, CallFinished, Ended, Event, Notice, StepFinished, StepStarted, TextPiece
+from assistant.loop import Limits, Loop
+from assistant.messages import Message, Outcome, Request, ToolCall, Usage
+from assistant.search_tools import build
+from assistant.tools import Evidence, Toolbox
+from search import Coverage, Filters, Library, dates
+from search.errors import UserError
+
+_NEAREST = 3
+_PARTIAL_CHARACTERS = 300
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and its checked answer.
+
+    model: as named; answered_by: as the provider names it. checked: the answer with its citations, quotations and numbers.
+    outcome: answer, question (back to the person), absent (not in the documents) or partial (a limit or an error ended it, told
+    by `stopped`). unprinted: what of checked.text no BlockFinished has given out. nearest: for an absent answer, passages that came nearest. coverage: beside answers that count or list.
+    """
+
+    question: str
+    model: str
+    answered_by: str
+    answer: str
+    outcome: Outcome
+    stopped: str
+    checked: Checked
+    unprinted: str
+    calls: tuple[CallFinished, ...]
+    nearest: tuple[Evidence, ...]
+    coverage: Coverage | None
+    scope: str
+    usage: Usage
+    steps: int
+    seconds: float
+    notices: tuple[str, ...]
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The last event of a turn."""
+
+    turn: Turn
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What has happened in the turn under way."""
+
+    question: str
+    answered_by: str
+    calls: list[CallFinished] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    blocks: Blocks = field(default_factory=lambda: Blocks(str))
+
+
+class Conversation:
+    """Questions and answers over one library with one model."""
+
+    def __init__(
+        self,
+        library: Library,
+        backend: Backend,
+        *,
+        scope: Filters | None = None,
+        scope_words: str = "",
+        limits: Limits | None = None,
+        today: date | None = None,
+    ) -> None:
+        self._library = library
+        self._backend = backend
+        self._limits = limits
+        self._today = today or dates.today()
+        self._scope_words = scope_words
+        self.toolbox = Toolbox(build(library, scope or Filters(), today=today))
+        self.messages: list[Message] = []
+        self._evidence: dict[str, Evidence] = {}
+
+    def ask(self, question: str) -> Iterator[Event | Answered]:
+        """Ask one question. Raises ProviderError when the model cannot be reached, UserError for limits that cannot be kept.
+
+        After any exception, KeyboardInterrupt included, the conversation is valid and can go on.
+        """
+        loop = Loop(self._backend, self.toolbox, self._limits)
+        seen = _Seen(question, answered_by=self._backend.name)
+        asked = question if self._backend.capabilities.tools else self._with_first_search(question, seen)
+        closing = prompts.STOPPED
+        try:
+            for event in loop.run(self._system(), self.messages, asked):
+                yield event
+                if isinstance(event, StepStarted):
+                    seen.blocks = Blocks(self._shown_by(self._checker(seen)))
+                elif isinstance(event, TextPiece):
+                    yield from map(BlockFinished, seen.blocks.add(event.text))
+                elif isinstance(event, CallFinished):
+                    self._remember(event, seen)
+                elif isinstance(event, Notice):
+                    seen.notices.append(event.text)
+                elif isinstance(event, StepFinished):
+                    seen.answered_by = event.model or seen.answered_by
+                elif isinstance(event, Ended):
+                    turn = self._turn(event, seen)
+                    closing = turn.answer
+                    yield Answered(turn)
+        finally:
+            self._keep(loop.messages, closing)
+
+    def request_body(self, question: str) -> object:
+        """The first body that `ask` would post; nothing is sent."""
+        messages = (Message("system", self._system()), *self.messages, Message("user", question))
+        return self._backend.body(Request(messages, self.toolbox.declarations()))
+
+    def _keep(self, new: tuple[Message, ...], closing: str) -> None:
+        """Add a turn to the conversation; a question that nothing came of is left out, and every turn ends with an answer."""
+        if len(new) > 1:
+            self.messages += new
+            if new[-1].role != "assistant":
+                self.messages.append(Message("assistant", closing))
+
+    def _system(self) -> str:
+        as_text = () if self._backend.capabilities.tools else self.toolbox.declarations()
+        return prompts.system(self._today, self._scope_words, tools_as_text=as_text)
+
+    def _with_first_search(self, question: str, seen: _Seen) -> str:
+        """For a model without tools: the question with the passages of a first search as data."""
+        call = ToolCall(f"first_{len(self.messages)}", "hybrid_search", json.dumps({"query": question, "limit": 5}))
+        ran = self.toolbox.run(call)
+        self._remember(CallFinished(call, ran, 0), seen)
+        return prompts.with_passages(question, ran.result.content)
+
+    def _remember(self, event: CallFinished, seen: _Seen) -> None:
+        seen.calls.append(event)
+        if event.ran.output is not None:
+            self._evidence.update((found.key, found) for found in event.ran.output.evidence)
+
+    def _checker(self, seen: _Seen) -> Checker:
+        return Checker(
+            question=seen.question,
+            evidence=tuple(self._evidence.values()),
+            results=(*(call.ran.result.content for call in seen.calls), self._today.isoformat()),
+            stored_text=self._stored_text,
+        )
+
+    @staticmethod
+    def _shown_by(checker: Checker) -> Callable[[str], str]:
+        return lambda block: checker.check(block).text
+
+    def _turn(self, ended: Ended, seen: _Seen) -> Turn:
+        found = _evidence_of(seen.calls)
+        last = ended.messages[-1]
+        answer = last.text if last.role == "assistant" else _composed(found, ended.stop.detail)
+        checked = self._checker(seen).check(answer)
+        outcome = _outcome(answer, ended, checked)
+        counted = any(call.ran.output is not None and call.ran.output.counted for call in seen.calls)
+        return Turn(
+            question=seen.question,
+            model=self._backend.name,
+            answered_by=seen.answered_by,
+            answer=answer,
+            outcome=outcome,
+            stopped="" if ended.stop.reason == "answered" else ended.stop.detail,
+            checked=checked,
+            unprinted=seen.blocks.rest(checked.text),
+            calls=tuple(seen.calls),
+            nearest=found[:_NEAREST] if outcome == "absent" and not checked.citations else (),
+            coverage=self._library.coverage() if counted or outcome == "absent" else None,
+            scope=self._scope_words,
+            usage=ended.usage,
+            steps=ended.steps,
+            seconds=ended.seconds,
+            notices=tuple(seen.notices),
+            at=datetime.now().astimezone().isoformat(timespec="seconds"),
+        )
+
+    def _stored_text(self, key: str) -> str | None:
+        """The whole stored text of the document that a retrieved passage belongs to; None when it is gone since."""
+        if key not in self._evidence:
+            return None
+        try:
+            document, _, _ = self._library.passage(key)
+            return "\n".join(self._library.read(document).lines)
+        except UserError:
+            return None
+
+
+def _evidence_of(calls: list[CallFinished]) -> tuple[Evidence, ...]:
+    """The passages of a turn, each once, those found first in front."""
+    found = (item for call in calls if call.ran.output is not None for item in call.ran.output.evidence)
+    return tuple({item.key: item for item in found}.values())
+
+
+def _outcome(answer: str, ended: Ended, checked: Checked) -> Outcome:
+    if ended.stop.outcome is not None:
+        return ended.stop.outcome
+    if ended.stop.reason != "answered":
+        return "partial"
+    if answer.lstrip("*_# ").casefold().startswith(prompts.NOT_FOUND.casefold()):
+        return "absent"
+    if not checked.citations and answer.rstrip("*_ \n").endswith(("?", "？", "؟")):
+        return "question"
+    return "answer"
+
+
+def _composed(found: tuple[Evidence, ...], why: str) -> str:
+    """An answer from the passages alone, when the model gave none."""
+    if not found:
+        return f"No answer: {why or 'the model gave none'}. Nothing was found before that."
+    lines = [f"No full answer: {why or 'the model gave none'}. These passages were found:"]
+    lines += [f"> {_opening(item.text)} [{item.key}]" for item in found[:_NEAREST]]
+    return "\n\n".join(lines)
+
+
+def _opening(text: str) -> str:
+    """The first whole sentences of a passage, on one line, without its headings."""
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip() or text.strip()
+    ends = [match.end() for match in _SENTENCE_END.finditer(prose[:_PARTIAL_CHARACTERS])]
+    return " ".join(prose[: ends[-1] if ends else _PARTIAL_CHARACTERS].split())

@@ -1,0 +1,212 @@
+"""The tool loop: send, run the calls of the reply, append one result per call, repeat until a reply holds no call.
+
+In: a backend, a toolbox, a conversation's messages, limits. Out: events, the last of which is Ended with the messages of the
+turn, always a valid continuation of the conversation: every call has exactly one result, also after an error, a limit or
+Ctrl-C. What a reply is, is decided by what it holds, never by its finish reason.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from assistant import text_calls
+from assistant.backends.base import Backend
+from assistant.calling import Caller, Finished, cancelled
+from assistant.errors import BadReplyError, ProviderError, UserError
+from assistant.events import (
+    CallFinished,
+    CallStarted,
+    Ended,
+    Event,
+    Notice,
+    StepFinished,
+    StepStarted,
+    Stop,
+    TextPiece,
+)
+from assistant.messages import Message, Reply, Request, TextDelta, ToolCall, Usage
+from assistant.prompts import LAST_REQUEST, STOPPED
+from assistant.streaming import Interrupted, pieces
+from assistant.tools import Toolbox
+
+_LAST_SECONDS = 60.0  # what the last request may take after the turn's own seconds are over
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a turn ends. steps: requests to the model; calls: tool calls in all; tokens: input and output; cost: US dollars;
+    seconds: of the whole turn; call_seconds: of one tool call. None is no limit.
+    """
+
+    steps: int = 10
+    calls: int = 40
+    tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    call_seconds: float = 60.0
+
+
+class Loop:
+    """One turn: made for one question, run once."""
+
+    def __init__(
+        self, backend: Backend, toolbox: Toolbox, limits: Limits | None = None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._backend = backend
+        self._toolbox = toolbox
+        self._limits = limits or Limits()
+        self._clock = clock
+        self._caller = Caller(toolbox, call_seconds=self._limits.call_seconds, clock=clock)
+        self._new: list[Message] = []
+        self._usage = Usage()
+        self._calls = 0
+        self._steps = 0
+        self._ids: set[str] = set()
+
+    def run(self, system: str, history: Sequence[Message], question: str) -> Iterator[Event]:
+        """Ask the question after the history. Raises ProviderError when the first request fails, KeyboardInterrupt on Ctrl-C;
+        `messages` then still holds a valid turn.
+        """
+        _refuse_unknown_cost(self._backend, self._limits)
+        started = self._clock()
+        deadline = None if self._limits.seconds is None else started + self._limits.seconds
+        self._ids = {call.id for message in history for call in message.calls}
+        self._new = [Message("user", question)]
+        before = (Message("system", system), *history)
+        try:
+            stop = yield from self._steps_until_stop(before, deadline)
+        except ProviderError as error:
+            if self._steps <= 1:
+                raise
+            stop = Stop("failed", " ".join(filter(None, (str(error), error.hint))))
+        except BaseException:
+            if self._new[-1].role != "assistant":
+                self._new.append(Message("assistant", STOPPED))
+            raise
+        if stop.reason == "failed":
+            yield Notice(stop.detail)
+        elif stop.reason != "answered":
+            yield Notice(f"{stop.detail}; asking for the best answer from what was found")
+            yield from self._last_request(before)
+        yield Ended(stop, tuple(self._new), self._usage, self._steps, self._clock() - started)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the turn has added to the conversation so far."""
+        return tuple(self._new)
+
+    def _steps_until_stop(self, before: Sequence[Message], deadline: float | None) -> Generator[Event, None, Stop]:
+        while True:
+            exceeded = self._exceeded(deadline)
+            if exceeded:
+                return exceeded
+            request = Request((*before, *self._new), self._toolbox.declarations())
+            try:
+                reply = yield from self._send(request, deadline)
+            except Interrupted:
+                return Stop("seconds", f"the limit of {self._limits.seconds:g} seconds was reached")
+            message = self._with_calls(reply)
+            if not message.calls:
+                if not message.text.strip():
+                    raise BadReplyError("the model sent an empty reply", provider=self._backend.name.partition(":")[0])
+                self._new.append(message)
+                return Stop("answered", outcome=reply.outcome)
+            yield from self._run_calls(message, deadline)
+
+    def _exceeded(self, deadline: float | None) -> Stop | None:
+        limits, usage = self._limits, self._usage
+        if self._steps >= limits.steps:
+            return Stop("steps", f"the limit of {limits.steps} steps was reached")
+        if self._calls >= limits.calls:
+            return Stop("calls", f"the limit of {limits.calls} tool calls was reached")
+        if limits.tokens is not None and usage.total_tokens >= limits.tokens:
+            return Stop("tokens", f"the limit of {limits.tokens} tokens was reached")
+        if limits.cost is not None and usage.cost is not None and usage.cost >= limits.cost:
+            return Stop("cost", f"the limit of ${limits.cost:g} was reached")
+        if deadline is not None and self._clock() >= deadline:
+            return Stop("seconds", f"the limit of {limits.seconds:g} seconds was reached")
+        return None
+
+    def _send(self, request: Request, deadline: float | None) -> Generator[Event, None, Reply]:
+        """One request; returns its Reply, whose usage is counted."""
+        self._steps += 1
+        started = self._clock()
+        yield StepStarted(self._steps)
+        reply: Reply | None = None
+        for piece in pieces(self._backend, request, deadline=deadline, clock=self._clock):
+            if isinstance(piece, TextDelta):
+                yield TextPiece(piece.text)
+            else:
+                reply = piece
+        if reply is None:
+            raise BadReplyError("the reply ended before it was complete", provider=self._backend.name.partition(":")[0])
+        self._usage += reply.usage
+        for notice in reply.notices:
+            yield Notice(notice)
+        yield StepFinished(self._steps, reply.message.text, reply.usage, self._clock() - started, reply.model)
+        return reply
+
+    def _with_calls(self, reply: Reply) -> Message:
+        """The reply's message with the calls that its text holds where it has no native ones; ids are made unique."""
+        message = reply.message
+        if not message.calls and message.text and self._backend.capabilities.text_calls:
+            parsed = text_calls.parse(message.text, list(self._toolbox.tools))
+            found = [(call.name, call.arguments) for call in parsed.calls] + [(name, "{}") for name in parsed.unknown]
+            calls = tuple(ToolCall(f"text_{self._steps}_{number}", *call) for number, call in enumerate(found, 1))
+            origin = replace(message.origin, text_calls=True) if calls and message.origin else message.origin
+            message = replace(message, text=parsed.text, calls=calls, origin=origin)
+        return replace(message, calls=tuple(self._unique(call) for call in message.calls))
+
+    def _unique(self, call: ToolCall) -> ToolCall:
+        identifier, number = call.id or f"call_{self._steps}", 2
+        while identifier in self._ids:
+            identifier = f"{call.id or f'call_{self._steps}'}_{number}"
+            number += 1
+        self._ids.add(identifier)
+        return replace(call, id=identifier)
+
+    def _run_calls(self, message: Message, deadline: float | None) -> Iterator[Event]:
+        """Run the calls of a message; it enters the conversation together with all their results, whatever happens here."""
+        results: dict[str, Finished] = {}
+        allowed = message.calls[: max(0, self._limits.calls - self._calls)]
+        self._calls += len(allowed)
+        why = f"not run: the limit of {self._limits.calls} tool calls was reached; answer from what was found"
+        try:
+            for call in allowed:
+                yield CallStarted(call, self._steps)
+            for finished in self._caller.run(allowed, deadline=deadline):
+                results[finished.call.id] = finished
+                yield CallFinished(finished.call, finished.ran, self._steps, repeated=finished.repeated)
+        except BaseException:
+            why = "stopped by the person"
+            raise
+        finally:
+            for call in message.calls:
+                if call.id not in results:
+                    results[call.id] = Finished(call, cancelled(call, why))
+            answers = tuple(results[call.id].ran.result for call in message.calls)
+            self._new += [message, Message("tool", results=answers)]
+
+    def _last_request(self, before: Sequence[Message]) -> Iterator[Event]:
+        """After a limit: ask once more for the best answer, with no call allowed. Without one the turn has no answer."""
+        request = Request((*before, *self._new, Message("user", LAST_REQUEST)), self._toolbox.declarations(), may_call=False)
+        try:
+            reply = yield from self._send(request, self._clock() + _LAST_SECONDS)
+        except (ProviderError, Interrupted) as error:
+            yield Notice(f"the last request failed: {error}")
+            return
+        text = text_calls.parse(reply.message.text, list(self._toolbox.tools)).text
+        if text.strip():
+            # The provider's own form could hold calls, which were not allowed: only the text is kept.
+            self._new.append(Message("assistant", text))
+
+
+def _refuse_unknown_cost(backend: Backend, limits: Limits) -> None:
+    known = backend.capabilities
+    if limits.cost is not None and not known.local and known.price is None and not known.reports_cost:
+        raise UserError(
+            f"the price of {backend.name} is not known, so that a limit of ${limits.cost:g} cannot be kept",
+            "limit the tokens instead: --max-tokens 50000",
+        )

@@ -1,0 +1,130 @@
+"""Recordings: the replies of a model, so that a question can be answered again without the model; tools run for real.
+
+One JSON object a line: first what was asked and of whom, then each reply with the digests of the tool results that it had
+before it. No key, no header, no provider's own form is recorded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from assistant import settings
+from assistant.backends.base import Backend, Capabilities
+from assistant.errors import UserError
+from assistant.messages import Message, Reply, Request, TextDelta, ToolCall, Usage
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A recording as read. results: for each reply, the digests of the results of the message before it."""
+
+    question: str
+    model: str
+    today: str | None
+    replies: tuple[Reply, ...]
+    results: tuple[tuple[str, ...], ...]
+
+
+class Recorder:
+    """A backend that passes everything on and keeps what the model replied."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._lines: list[dict[str, Any]] = []
+
+    @property
+    def name(self) -> str:
+        """The name of the backend behind it."""
+        return self._backend.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the backend behind it."""
+        return self._backend.capabilities
+
+    def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
+        """What the backend sends; a complete reply is kept."""
+        for piece in self._backend.send(request):
+            if isinstance(piece, Reply):
+                self._lines.append({"reply": _reply_as_json(piece), "results": digests(request)})
+            yield piece
+
+    def body(self, request: Request) -> Mapping[str, Any]:
+        """The body that the backend would post."""
+        return self._backend.body(request)
+
+    def close(self) -> None:
+        """Close the backend behind it."""
+        self._backend.close()
+
+    def write(self, path: Path, question: str, today: str | None) -> None:
+        """Write the recording (0600), every known key masked."""
+        head = {"archivist_recording": VERSION, "question": question, "model": self.name, "today": today}
+        lines = [json.dumps(line, ensure_ascii=False) for line in (head, *self._lines)]
+        settings.write_private(path, settings.redact("\n".join(lines) + "\n"))
+
+
+def read(path: Path) -> Recorded:
+    """A recording. Raises UserError, with the line, for a file that is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as a recording: {error}", "archivist ask --record FILE makes one") from error
+    head: dict[str, Any] = {}
+    replies: list[Reply] = []
+    results: list[tuple[str, ...]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            value = json.loads(line)
+            if number == 1:
+                head = {"question": "", "model": "", "today": None, **value}
+                if head["archivist_recording"] != VERSION:
+                    raise UserError(f"{path}: made by another version of Archivist", "record it again: archivist ask --record FILE")
+            elif line.strip():
+                replies.append(_reply_from_json(value["reply"], number))
+                results.append(tuple(str(digest) for digest in value.get("results", ())))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{path}:{number}: not a line of a recording ({type(error).__name__}: {error})") from error
+    if not replies:
+        raise UserError(f"{path}: holds no reply", "archivist ask --record FILE makes a recording")
+    return Recorded(str(head["question"]), str(head["model"]), head["today"], tuple(replies), tuple(results))
+
+
+def digests(request: Request) -> list[str]:
+    """Short digests of the tool results that a request ends with; none when it ends with a question."""
+    last = request.messages[-1]
+    return [hashlib.sha256(result.content.encode("utf-8", "surrogatepass")).hexdigest()[:16] for result in last.results]
+
+
+def _reply_as_json(reply: Reply) -> dict[str, Any]:
+    return {
+        "text": reply.message.text,
+        "calls": [{"name": call.name, "arguments": call.arguments} for call in reply.message.calls],
+        "finish": reply.finish,
+        "model": reply.model,
+        "usage": asdict(reply.usage),
+        **({"outcome": reply.outcome} if reply.outcome else {}),
+    }
+
+
+def _reply_from_json(value: dict[str, Any], line: int) -> Reply:
+    calls = tuple(
+        ToolCall(f"replay_{line}_{number}", str(call["name"]), _as_text(call["arguments"]))
+        for number, call in enumerate(value.get("calls", ()), 1)
+    )
+    usage = Usage(**value.get("usage", {}))
+    finish = value.get("finish", "stop")
+    message = Message("assistant", str(value.get("text", "")), calls)
+    return Reply(message, finish=finish, usage=usage, model=str(value.get("model", "")), outcome=value.get("outcome"))
+
+
+def _as_text(arguments: object) -> str:
+    """Arguments written by hand may be an object."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

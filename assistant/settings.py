@@ -1,0 +1,158 @@
+"""Settings and keys: what a person has saved, and where a value comes from.
+
+Settings lie in config.toml, keys in keys.json beside it; the folder is 0700, both files 0600, written whole and swapped in.
+A key in the environment goes before one in the file: an export is the visible act. Keys are never shown.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assistant.errors import KeyMissingError, UserError
+
+KEY_NAMES: Mapping[str, tuple[str, ...]] = {
+    # Google's own SDK prefers GOOGLE_API_KEY where both are set.
+    "gemini": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "ollama": ("OLLAMA_API_KEY",),
+    "other": ("ARCHIVIST_API_KEY",),
+}
+_SETTINGS = ("model",)
+_LEAST_SECRET = 8  # characters; shorter values would blot out ordinary text
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A provider's key; its repr does not show it. source: the variable or file that it came from."""
+
+    value: str
+    source: str
+
+    def __repr__(self) -> str:
+        """Without the value."""
+        return f"Key(source={self.source!r})"
+
+
+def folder() -> Path:
+    """Where settings and keys lie: ARCHIVIST_CONFIG_DIR, else the platform's place for them."""
+    from platformdirs import user_config_path
+
+    named = os.environ.get("ARCHIVIST_CONFIG_DIR")
+    return Path(named).expanduser() if named else user_config_path("archivist")
+
+
+def saved_model() -> str | None:
+    """The model saved with `archivist models use`, None without one. Raises UserError for a file that cannot be understood."""
+    return _load().get("model")
+
+
+def save_model(spec: str) -> Path:
+    """Keep a model as the one to use when none is named; other settings and comments in the file stay."""
+    import tomlkit
+
+    path = folder() / "config.toml"
+    written = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    written["model"] = spec
+    write_private(path, tomlkit.dumps(written))
+    return path
+
+
+def find_key(provider: str) -> Key | None:
+    """The key of a provider ("other": of any host that is not a known provider's), None without one."""
+    for name in KEY_NAMES[provider]:
+        value = os.environ.get(name, "").strip()
+        if value:
+            return Key(value, name)
+    saved = _keys().get(provider)
+    return Key(saved, str(folder() / "keys.json")) if saved else None
+
+
+def need_key(provider: str) -> Key:
+    """The key of a provider. Raises KeyMissingError with what to type."""
+    key = find_key(provider)
+    if key is None:
+        names = " or ".join(KEY_NAMES[provider])
+        raise KeyMissingError(f"no key for {provider}", f"archivist keys set {provider}, or set {names}")
+    return key
+
+
+def save_key(provider: str, value: str) -> Path:
+    """Keep a provider's key in keys.json. Raises UserError for an unknown provider or an empty or unprintable key."""
+    if provider not in KEY_NAMES:
+        near = difflib.get_close_matches(provider, KEY_NAMES, n=1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise UserError(f"provider: got {provider!r}, want one of {', '.join(KEY_NAMES)}{meant}")
+    value = value.strip()
+    if not value or not value.isascii() or not value.isprintable() or " " in value:
+        raise UserError("key: want one word of printable ASCII characters, as the provider shows it")
+    path = folder() / "keys.json"
+    write_private(path, json.dumps({**_keys(), provider: value}, indent=1))
+    return path
+
+
+def redact(text: str) -> str:
+    """Text with every key that is set or saved masked: for whatever is written, shown or recorded."""
+    for value in _secrets():
+        text = text.replace(value, "[key]").replace(json.dumps(value)[1:-1], "[key]")
+    return text
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, in a folder that only its owner can enter; old or new, nothing between."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _secrets() -> list[str]:
+    named = [os.environ.get(name, "").strip() for names in KEY_NAMES.values() for name in names]
+    return sorted({value for value in (*named, *_keys().values()) if len(value) >= _LEAST_SECRET}, key=len, reverse=True)
+
+
+def _load() -> dict[str, str]:
+    import tomllib
+
+    path = folder() / "config.toml"
+    try:
+        read = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read: {error}", "mend or remove the file") from error
+    for name, value in read.items():
+        if name not in _SETTINGS:
+            near = difflib.get_close_matches(name, _SETTINGS, n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise UserError(f"{path}: unknown setting {name!r}{meant}", f"known are {', '.join(_SETTINGS)}")
+        if not isinstance(value, str):
+            raise UserError(f"{path}: {name}: got {value!r}, want a text")
+    return read
+
+
+def _keys() -> dict[str, str]:
+    path = folder() / "keys.json"
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        # The error's own text could quote the file.
+        why = f"{path}: cannot be read as JSON ({type(error).__name__})"
+        raise UserError(why, "remove the file and set the keys again") from None
+    if not isinstance(read, dict):
+        raise UserError(f"{path}: want an object of provider and key", "remove the file and set the keys again")
+    return {name: value for name, value in read.items() if isinstance(value, str)}
