@@ -324,6 +324,9 @@ class Transport:
 
     def _unreached(self, failure: Exception, model: str, *, began: bool = False) -> ProviderError:
         """What an exception of httpx means. Its own text is not repeated: it may quote headers or a proxy's password."""
+        if isinstance(failure, httpx.DecodingError):
+            broken = f"{self._named(model)} sent a body that cannot be unpacked"
+            return BadReplyError(broken, provider=self.provider, model=model, hint="ask again")
         hint = self._hint or (LOCAL_HINT if is_loopback(self.host) else REMOTE_HINT)
         retryable = isinstance(failure, httpx.NetworkError | httpx.RemoteProtocolError | httpx.ConnectTimeout)
         if isinstance(failure, httpx.ConnectTimeout):
@@ -331,14 +334,12 @@ class Transport:
         elif isinstance(failure, httpx.TimeoutException):
             what, hint = f"was silent for {self.timeouts.read:g} s", "ask again, or allow more time"
         elif isinstance(failure, httpx.ConnectError):
-            what = f"cannot be reached at {self.where}: {_reason(failure)}"
+            what = f"cannot be reached at {self.where}: {_reason(self.masked(str(failure)))}"
             # Where nobody listens on this machine nobody will in ten seconds.
             retryable = not is_loopback(self.host) and "certificate" not in what
             hint = "look at SSL_CERT_FILE: is there a proxy that signs for others?" if "certificate" in what else hint
         elif isinstance(failure, httpx.ProxyError):
             what, hint = f"cannot be reached at {self.where}: the proxy refused", "look at HTTPS_PROXY and NO_PROXY"
-        elif isinstance(failure, httpx.DecodingError):
-            what, hint = "sent a body that cannot be unpacked", "ask again"
         elif began:
             what, hint = "broke off in the middle of its reply", "ask again"
         elif retryable:
@@ -401,9 +402,9 @@ def _forms(secret: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([secret, quote(secret), quote(secret, safe=""), secret.replace("/", "\\/")]))
 
 
-def _reason(failure: Exception) -> str:
+def _reason(said: str) -> str:
     """The operating system's words for a connection that failed."""
-    text = re.sub(r"^\[Errno -?\d+\] ", "", str(failure))
+    text = re.sub(r"^\[Errno -?\d+\] ", "", said)
     return one_line(text[:1].lower() + text[1:], 200) or "no connection"
 
 
