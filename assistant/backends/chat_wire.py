@@ -1,64 +1,24 @@
-"""What the wires of chat messages (OpenAI's and Ollama's) share: tool names, arguments in history, results as text, new call ids.
+"""What the wires of chat messages (OpenAI's and Ollama's) share: arguments in history, results as text, new call ids.
 
 Also the conversation as plain text, for models that take no tools. Nothing here knows HTTP.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from assistant.messages import Message, Request, ToolCall, ToolResult
+from assistant.messages import Message, ToolCall, ToolResult
 
 NO_OUTPUT = "(no output)"
-LONGEST_NAME = 64
-_FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
 # Control tokens of open models' templates: <|im_end|>, <｜tool▁call▁begin｜>, [INST], <start_of_turn>, </s>, <tool_call>.
 _CONTROL = re.compile(
     r"(?<=<)(?=[|｜][^<>\s]{1,60}>)"
     r"|(?<=\[)(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|THINK)\])"
     r"|(?<=<)(?=/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|think|tools?|tool_calls?|tool_response|function_calls?)>)"
 )
-
-
-class WireNames:
-    """Names of tools as a wire takes them, 1 to 64 of `[A-Za-z0-9_-]`, and back. A name that is allowed stays as it is."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._wire: dict[str, str] = {}
-        self._own: dict[str, str] = {}
-        for name in sorted(set(names), key=lambda name: (_allowed_name(name) != name, name)):
-            form = _allowed_name(name)
-            if form in self._own:
-                form = _marked(form, name)
-            self._wire[name] = form
-            self._own[form] = name
-
-    def wire(self, name: str) -> str:
-        """The form that is sent. Names that are not declared (a model made them up) get an allowed form, too."""
-        return self._wire.get(name) or _allowed_name(name)
-
-    def own(self, form: str) -> str:
-        """The declared name behind a form; another form is returned as it is."""
-        return self._own.get(form, form)
-
-
-def _allowed_name(name: str) -> str:
-    form = _FORBIDDEN.sub("_", name)
-    return _marked(form, name) if len(form) > LONGEST_NAME else form or "_"
-
-
-def _marked(form: str, name: str) -> str:
-    """A form made unmistakable by eight digits of the name's hash."""
-    return f"{form[: LONGEST_NAME - 9]}_{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def names_of(request: Request) -> WireNames:
-    """The wire names of the tools that a request declares."""
-    return WireNames(tool.name for tool in request.tools)
 
 
 def arguments_object(arguments: str) -> dict[str, Any] | None:
@@ -175,13 +135,11 @@ def merged(body: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict[str
 
 __all__ = [
     "CallIds",
-    "WireNames",
     "arguments_object",
     "arguments_text",
     "as_plain_text",
     "is_whole",
     "merged",
-    "names_of",
     "result_text",
     "tamed",
 ]

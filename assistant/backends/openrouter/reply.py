@@ -1,25 +1,23 @@
-"""Chat completions: a Request as the body that OpenRouter and OpenAI-style servers take, and their replies as a Reply.
+"""Chat completions, the other way: a reply, whole or in chunks, as a Reply.
 
-A reply comes whole or as chunks of a stream; `ReplyReader` takes both. Calls are told apart by id, then by index, because servers
-leave indexes out or give every call the same. Arguments are never repaired: what a stream cuts is an error, what a model wrote
-wrongly goes to the toolbox as it is.
+Calls are told apart by id, then by index, because servers leave indexes out or give every call the same. Arguments are never
+repaired: what a stream cuts is an error, what a model wrote wrongly goes to the toolbox as it is.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.backends.chat_wire import CallIds, WireNames, arguments_text, as_plain_text, is_whole, names_of, result_text, tamed
-from assistant.backends.openrouter_errors import first_choice
+from assistant.backends.chat_wire import CallIds, is_whole
+from assistant.backends.openrouter.explain import first_choice
+from assistant.backends.openrouter.request import PROVIDER, Wire
+from assistant.backends.tool_names import ToolNames
 from assistant.errors import BadReplyError, ProviderError, RefusedError
-from assistant.messages import Declaration, FinishReason, Message, Origin, Reply, Request, ToolCall, Usage
+from assistant.messages import FinishReason, Message, Origin, Reply, ToolCall, Usage
 
-PROVIDER = "openrouter"
-LEAST_OUTPUT = 16  # tokens: some providers refuse to be asked for fewer
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",
     "tool_calls": "tool_calls",
@@ -28,149 +26,6 @@ _FINISH: dict[str, FinishReason] = {
     "content_filter": "refused",
 }
 _JOINED = ("text", "summary", "data")  # what grows from fragment to fragment of a reasoning detail
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """How a server is spoken to.
-
-    router: it is OpenRouter itself, so that its own fields may be sent. tools: the model takes declarations; without, the
-    conversation is sent as plain text. strict: schemas are sent as strict ones, where they can be.
-    """
-
-    model: str
-    router: bool = True
-    stream: bool = True
-    tools: bool = True
-    strict: bool = False
-
-    def body(self, request: Request, *, reasoning: bool = True) -> dict[str, Any]:
-        """The body of a request. reasoning: whether a provider's reasoning details go back to it."""
-        names = names_of(request)
-        messages = request.messages if self.tools else as_plain_text(request.messages)
-        body: dict[str, Any] = {
-            "model": self.model,
-            "messages": [part for message in messages for part in self._message(message, names, reasoning=reasoning)],
-        }
-        if request.tools and self.tools:
-            body["tools"] = [self._declaration(tool, names) for tool in request.tools]
-            if not request.may_call:
-                body["tool_choice"] = "none"
-        if request.max_output_tokens is not None:
-            if self.router:
-                body["max_completion_tokens"] = max(LEAST_OUTPUT, request.max_output_tokens)
-            else:
-                body["max_tokens"] = request.max_output_tokens
-        if self.stream:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-        if self.router:
-            body["session_id"] = session_id(request)
-        return body
-
-    def _message(self, message: Message, names: WireNames, *, reasoning: bool) -> Iterator[dict[str, Any]]:
-        if message.role == "tool":
-            for result in message.results:
-                text = result_text(result)
-                yield {"role": "tool", "tool_call_id": result.call_id, "content": text if self.router else tamed(text)}
-            return
-        if message.role != "assistant":
-            yield {"role": message.role, "content": message.text}
-            return
-        found: dict[str, Any] = {"role": "assistant"}
-        if message.text:
-            found["content"] = message.text
-        if message.calls:
-            found["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": names.wire(call.name), "arguments": arguments_text(call.arguments)},
-                }
-                for call in message.calls
-            ]
-        if reasoning and self.router and (details := self._details(message)):
-            found["reasoning_details"] = details
-        if len(found) > 1:  # an assistant who said nothing is not sent: providers refuse empty turns
-            yield found
-
-    def _details(self, message: Message) -> list[Any] | None:
-        """The reasoning details of a message that came from this model, unmodified."""
-        origin = message.origin
-        if origin is None or (origin.provider, origin.model) != (PROVIDER, self.model) or origin.text_calls:
-            return None
-        return origin.data.get("reasoning_details") if isinstance(origin.data, Mapping) else None
-
-    def _declaration(self, tool: Declaration, names: WireNames) -> dict[str, Any]:
-        function: dict[str, Any] = {"name": names.wire(tool.name)}
-        if tool.description:
-            function["description"] = tool.description
-        strict = strict_schema(tool.parameters) if self.strict else None
-        function["parameters"] = tool.parameters if strict is None else strict
-        if strict is not None:
-            function["strict"] = True
-        return {"type": "function", "function": function}
-
-
-def session_id(request: Request) -> str:
-    """A name for a conversation, the same at each of its steps.
-
-    OpenRouter keeps one session with one provider; signed reasoning is refused by any other than the one that signed it.
-    """
-    digest = hashlib.sha256()
-    for message in request.messages:
-        digest.update(f"{message.role}\0{message.text}\0".encode("utf-8", "surrogatepass"))
-        if message.role == "user":
-            break
-    return f"archivist-{digest.hexdigest()[:32]}"
-
-
-def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A schema as strict mode wants it: no other fields, all fields required, optional ones nullable. None where that cannot be.
-
-    It cannot be said strictly that an object takes any fields.
-    """
-    found = {name: value for name, value in schema.items() if name not in {"default", "examples"}}
-    if found.get("type") == "object" or "properties" in found:
-        properties = found.get("properties") or {}
-        more = found.get("additionalProperties")
-        if more not in (None, False) or not (properties or more is False):
-            return None
-        required = set(found.get("required", ()))
-        inner = {name: strict_schema(value) for name, value in properties.items()}
-        if None in inner.values():
-            return None
-        found["properties"] = {
-            name: value if name in required else _nullable(value) for name, value in inner.items() if value is not None
-        }
-        found |= {"required": list(properties), "additionalProperties": False}
-    if isinstance(found.get("items"), Mapping):
-        found["items"] = strict_schema(found["items"])
-        if found["items"] is None:
-            return None
-    for name in ("anyOf", "oneOf", "allOf"):
-        if name in found:
-            found[name] = [strict_schema(value) for value in found[name]]
-            if None in found[name]:
-                return None
-    return found
-
-
-def _nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that also takes null."""
-    found = dict(schema)
-    if "anyOf" in found:
-        if {"type": "null"} not in found["anyOf"]:
-            found["anyOf"] = [*found["anyOf"], {"type": "null"}]
-        return found
-    kind = found.get("type")
-    kinds = kind if isinstance(kind, list) else [kind]
-    if kind is None or "const" in found:
-        return {"anyOf": [found, {"type": "null"}]}
-    if "null" not in kinds:
-        found["type"] = [*kinds, "null"]
-    if "enum" in found and None not in found["enum"]:
-        found["enum"] = [*found["enum"], None]
-    return found
 
 
 @dataclass(slots=True)
@@ -192,7 +47,7 @@ class ReplyReader:
 
     wire: Wire
     failed: Callable[[Mapping[str, Any]], ProviderError]
-    names: WireNames
+    names: ToolNames
     ids: CallIds
     local: bool = False
     _text: list[str] = field(default_factory=list)
@@ -208,11 +63,10 @@ class ReplyReader:
 
     def feed(self, chunk: Mapping[str, Any]) -> str:
         """Take a chunk, and return the text in it. Raises ProviderError for an error, wherever in the chunk it stands."""
-        if not isinstance(chunk.get("choices"), list) and isinstance(chunk.get("provider"), Mapping):
-            chunk = chunk["provider"]  # seen: the real completion inside of this field
-        choice = first_choice(chunk)
-        if chunk.get("error") or choice.get("error") or chunk.get("object") == "error":
+        chunk = unwrapped(chunk)
+        if holds_error(chunk):
             raise self.failed(chunk)
+        choice = first_choice(chunk)
         self._fed = True
         if isinstance(chunk.get("usage"), Mapping):
             self._usage = chunk["usage"]
@@ -319,7 +173,7 @@ class ReplyReader:
             if self._finish == "length" and call is self._calls[-1] and not arguments.strip():
                 # Cut before its arguments began; no arguments at all would be a call that may run.
                 arguments = "{"
-            yield ToolCall(self.ids.take(call.id), self.names.own(call.name), arguments)
+            yield ToolCall(self.ids.take(call.id), self.names.declared(call.name), arguments)
 
     def _finish_reason(self, calls: tuple[ToolCall, ...]) -> FinishReason:
         if "MALFORMED" in self._native:
@@ -345,8 +199,22 @@ class ReplyReader:
 
     def _bad(self, what: str) -> BadReplyError:
         return BadReplyError(
-            f"{PROVIDER}:{self.wire.model} {what}", provider=PROVIDER, model=self.wire.model, hint="ask again, or choose another model"
+            f"{PROVIDER}:{self.wire.model} {what}",
+            provider=PROVIDER,
+            model=self.wire.model,
+            hint="ask again, or choose another model",
         )
+
+
+def unwrapped(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A chunk or reply itself; seen: the real one inside of the field `provider`."""
+    inner = chunk.get("provider")
+    return inner if isinstance(inner, Mapping) and not isinstance(chunk.get("choices"), list) else chunk
+
+
+def holds_error(chunk: Mapping[str, Any]) -> bool:
+    """Whether a chunk or reply is an error, or has one in its choice, whatever the status was."""
+    return bool(chunk.get("error") or first_choice(chunk).get("error") or chunk.get("object") == "error")
 
 
 def _same_detail(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
@@ -369,9 +237,4 @@ def _count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def with_usage(reply: Reply, spent: Usage) -> Reply:
-    """A reply that also answers for what an empty one before it has used."""
-    return replace(reply, usage=spent + reply.usage)
-
-
-__all__ = ["LEAST_OUTPUT", "PROVIDER", "ReplyReader", "Wire", "session_id", "strict_schema", "with_usage"]
+__all__ = ["ReplyReader", "holds_error", "unwrapped"]

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from assistant.errors import ContextLengthError, ProviderError, QuotaError, RateLimitError, RefusedError
-from assistant.transport import Failure, named, one_line
+from assistant.failures import Failure, named, one_line
 
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error", "token_limit_exceeded", "payload_too_large"})
 _REFUSED = frozenset({"content_policy_violation", "refusal", "invalid_prompt", "content_filter"})
@@ -33,10 +34,11 @@ _LASTING = frozenset(
 )
 _PASSING_STATUS = frozenset({408, 502, 503, 504, 524, 529})
 _TOO_LONG_TEXT = re.compile(
-    r"context (?:length|size|window)|prompt is too long|input length exceeds|too many (?:input )?tokens|maximum context", re.I
+    r"context (?:length|size|window)|prompt is too long|input length exceeds|too many (?:input )?tokens|maximum context",
+    re.IGNORECASE,
 )
-_DAILY = re.compile(r"per[-_ ]day|\bdaily\b|\bper 24 hours\b", re.I)
-_BAD_SIGNATURE = re.compile(r"(?:corrupt|invalid)\w*[^.]{0,40}signature|signature[^.]{0,40}(?:corrupt|invalid)", re.I)
+_DAILY = re.compile(r"per[-_ ]day|\bdaily\b|\bper 24 hours\b", re.IGNORECASE)
+_BAD_SIGNATURE = re.compile(r"(?:corrupt|invalid)\w*[^.]{0,40}signature|signature[^.]{0,40}(?:corrupt|invalid)", re.IGNORECASE)
 A_DAY_LIMIT = 3600.0  # seconds: who asks for a longer wait means a quota
 
 
@@ -133,10 +135,8 @@ def _said(text: Any, metadata: Mapping[str, Any]) -> str:
     who = metadata.get("provider_name")
     raw = metadata.get("raw")
     if isinstance(raw, str):
-        try:
+        with suppress(ValueError, RecursionError):  # it may be plain text
             raw = json.loads(raw)
-        except (ValueError, RecursionError):
-            pass  # it is plain text
     if isinstance(raw, Mapping):
         nested = raw.get("error", raw)
         raw = nested.get("message") if isinstance(nested, Mapping) else nested
@@ -148,26 +148,27 @@ def _said(text: Any, metadata: Mapping[str, Any]) -> str:
 
 def _hint(facts: Facts, *, router: bool) -> str:
     """What to do about an error that has no class of its own."""
-    status = facts.status
-    said = facts.said.lower()
-    if "auto-tool-choice" in said or "tool-call-parser" in said:
-        return "start vLLM with --enable-auto-tool-choice and --tool-call-parser"
-    if status == 401:
-        return "set a valid key: archivist keys set openrouter" if router else "this server wants its key in ARCHIVIST_API_KEY"
-    if status == 403:
-        where = "https://openrouter.ai/settings" if router else "the server's settings"
-        return f"the key may not use this model, or a guardrail forbids it: look at {where}"
-    if status == 404 and router and ("privacy" in said or "data policy" in said or "privacy_restricted" in facts.kinds):
-        return "the account's privacy settings exclude every provider of it: https://openrouter.ai/settings/privacy"
-    if status == 404 and "tool use" in said:
-        return "no provider of this model takes tools: choose another model"
-    if status == 404 or "model id" in said or facts.kinds & {"model_not_found", "no_endpoints", "model_deprecated"}:
-        return "check the model's name at https://openrouter.ai/models" if router else "check the model's name and the base URL"
-    if status is not None and 300 <= status < 400:
-        return "redirects are not followed: give the base URL that the server means"
-    if status in {500, 408} or status in _PASSING_STATUS or facts.kinds & _PASSING:
-        return "the provider is busy or broken: ask again later, or choose another model"
-    return ""
+    status, kinds, said = facts.status, facts.kinds, facts.said.lower()
+    settings = "https://openrouter.ai/settings" if router else "the server's settings"
+    hints = (
+        (
+            "auto-tool-choice" in said or "tool-call-parser" in said,
+            "start vLLM with --enable-auto-tool-choice and --tool-call-parser",
+        ),
+        (status == 401 and router, "set a valid key: archivist keys set openrouter"),
+        (status == 401, "this server wants its key in ARCHIVIST_API_KEY"),
+        (status == 403, f"the key may not use this model, or a guardrail forbids it: look at {settings}"),
+        (
+            "privacy" in said or "data policy" in said or "privacy_restricted" in kinds,
+            f"a privacy setting excludes it: {settings}/privacy",
+        ),
+        (status == 404 and "tool use" in said, "no provider of this model takes tools: choose another model"),
+        (status == 404 and not router, "check the model's name and the base URL"),
+        (status == 404 or "model id" in said or kinds & _LASTING, "check the model's name at https://openrouter.ai/models"),
+        (status is not None and 300 <= status < 400, "redirects are not followed: give the base URL that the server means"),
+        (status == 500 or status in _PASSING_STATUS or kinds & _PASSING, "the provider is busy or broken: ask again later"),
+    )
+    return next((hint for applies, hint in hints if applies), "")
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
