@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.backends.base import Capabilities, Price
 from assistant.backends.chat_wire import CallIds, merged
-from assistant.backends.ollama.explain import UnreadableCallError, explain, recovered_call
+from assistant.backends.ollama.explain import TOO_LONG_HINT, UnreadableCallError, explain, recovered_call
 from assistant.backends.ollama.reply import ReplyReader, holds_error
 from assistant.backends.ollama.request import PROVIDER, RE_ASKED, Think, Wire
 from assistant.backends.ollama.server import START_HINT, OllamaServer, is_cloud
 from assistant.backends.ollama.window import fills_window, was_cut
 from assistant.backends.tool_names import ToolNames
-from assistant.errors import BadReplyError, ProviderError
+from assistant.errors import BadReplyError, ContextLengthError, ProviderError
 from assistant.messages import Message, Reply, Request, TextDelta, Usage
 from assistant.transport import Timeouts, Transport
 
@@ -127,8 +127,8 @@ class Ollama:
             if reply.message.text or reply.message.calls:
                 yield replace(reply, usage=spent, notices=self._notices(ask, reply.usage))
                 return
-            if not ask.again or reply.finish == "length":
-                raise self._empty(reply)
+            if not ask.again or reply.finish == "length" or self._cut(ask, reply.usage):
+                raise self._empty(ask, reply)
             ask = ask.whole()
 
     def close(self) -> None:
@@ -204,13 +204,19 @@ class Ollama:
 
     def _notices(self, ask: _Ask, usage: Usage) -> tuple[str, ...]:
         """What the person should know: tools that were left out, a conversation that was cut."""
+        without = "this model cannot call tools: it was asked without them" if ask.without_tools else ""
+        cut = self._cut(ask, usage)
+        return tuple(
+            notice for notice in (without, f"{cut}, and was cut: a new one, or a larger num_ctx, helps" if cut else "") if notice
+        )
+
+    def _cut(self, ask: _Ask, usage: Usage) -> str:
+        """How a conversation outgrows the window, by what the server has read; "" when it does not."""
         body = merged(ask.wire.body(ask.request), self._extra)
-        notices = ["this model cannot call tools: it was asked without them"] if ask.without_tools else []
-        if fills_window(body, usage) or (was_cut(body, usage) and self._server_cuts()):
-            window = body.get("options", {}).get("num_ctx")
-            size = f"its window of {window} tokens" if window else "its window"
-            notices.append(f"the conversation does not fit {size}, and was cut: a new one, or a larger num_ctx, helps")
-        return tuple(notices)
+        if not fills_window(body, usage) and not (was_cut(body, usage) and self._server_cuts()):
+            return ""
+        window = body.get("options", {}).get("num_ctx")
+        return f"the conversation does not fit {self.name}'s window{f' of {window} tokens' if window else ''}"
 
     def _server_cuts(self) -> bool:
         """Whether the server is of a version that cuts long prompts although it is told not to; asked for once."""
@@ -219,14 +225,15 @@ class Ollama:
             self._cuts = version is None or tuple(map(int, version.groups())) < REFUSES_TO_CUT
         return self._cuts
 
-    def _empty(self, reply: Reply) -> BadReplyError:
-        short = reply.finish == "length"
-        return BadReplyError(
-            f"{self.name} answered nothing{': the tokens were used up before its first word' if short else ''}",
-            provider=PROVIDER,
-            model=self.model,
-            hint="allow more output tokens, or a larger num_ctx" if short else "ask again, or choose another model",
-        )
+    def _empty(self, ask: _Ask, reply: Reply) -> ProviderError:
+        """The error of a reply without text and calls."""
+        kind: type[ProviderError] = BadReplyError
+        what, hint = f"{self.name} answered nothing", "ask again, or choose another model"
+        if cut := self._cut(ask, reply.usage):
+            kind, what, hint = ContextLengthError, f"{cut}: it was cut, and answered nothing", TOO_LONG_HINT
+        elif reply.finish == "length":
+            what, hint = f"{what}: the tokens were used up before its first word", "allow more output tokens"
+        return kind(what, provider=PROVIDER, model=self.model, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from assistant.errors import BadReplyError, ContextLengthError, ProviderError, R
 from assistant.failures import Failure, named, one_line
 from assistant.messages import Declaration, ToolCall
 
+TOO_LONG_HINT = "begin a new conversation, or give the model a larger window (num_ctx)"
 _TOO_LONG = re.compile(
     r"exceeds? the (?:available )?context|longer than the context|context (?:length|size|window) exceeded|no user query found",
     re.IGNORECASE,
@@ -49,7 +50,7 @@ def explain(failure: Failure) -> ProviderError:
     kind: Callable[..., ProviderError] = ProviderError
     hint, retryable = "", False
     if status in {400, 500, None} and _TOO_LONG.search(said):
-        kind, hint = ContextLengthError, "begin a new conversation, or give the model a larger window (num_ctx)"
+        kind, hint = ContextLengthError, TOO_LONG_HINT
     elif status in {500, None} and _UNREADABLE_CALL.search(said):
         kind, hint = UnreadableCallError, "ask again, or choose another model: this one writes calls that cannot be read"
     elif status == 429:
@@ -102,4 +103,4 @@ def _fits(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     return set(schema.get("required", ())) <= set(arguments) <= set(schema.get("properties", ()))
 
 
-__all__ = ["UnreadableCallError", "explain", "recovered_call"]
+__all__ = ["TOO_LONG_HINT", "UnreadableCallError", "explain", "recovered_call"]

@@ -15,7 +15,7 @@ _WORD = re.compile(r"(?P<digits>[0-9]+)|(?P<ascii>[A-Za-z]+)|(?P<other>[^\W_]+)|
 def least_tokens(body: Mapping[str, Any]) -> int:
     """A number of tokens that the prompt of a body has at least, by rules that hold for every tokenizer of today.
 
-    A word is a token or more, three digits are, four letters of another script are, and two runs of other signs are.
+    A word is a token or more, three digits are, six letters of another script are, and two runs of other signs are.
     """
     halves = 0
     parts = [json.dumps(body.get("tools", ""), ensure_ascii=False)]
@@ -27,7 +27,7 @@ def least_tokens(body: Mapping[str, Any]) -> int:
             if found["digits"]:
                 halves += 2 * -(-length // 3)
             elif found["other"]:
-                halves += 2 * -(-length // 4)
+                halves += 2 * -(-length // 6)
             else:
                 halves += 2 if found["ascii"] else 1
     return halves // 2
