@@ -34,7 +34,8 @@ class Turn:
 
     model: as named; answered_by: as the provider names it. checked: the answer with its citations, quotations and numbers.
     outcome: answer, question (back to the person), absent (not in the documents) or partial (a limit or an error ended it, told
-    by `stopped`). unprinted: what of checked.text no BlockFinished has given out. nearest: for an absent answer, passages that came nearest. coverage: beside answers that count or list.
+    by `stopped`). unprinted: what of checked.text no BlockFinished has given out. nearest: for an absent answer, the passages
+    that came nearest. coverage: beside answers that count or list.
     """
 
     question: str

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assistant import backends, render, settings
+from assistant.schemas import token_cost
 from assistant.search_tools import build
-from assistant.tools import Toolbox, token_cost
+from assistant.tools import Toolbox
 
 if TYPE_CHECKING:
+    from assistant.backends.ollama import ModelFacts
     from search import Library
 
 
@@ -36,15 +38,16 @@ def tools(library: Library, *, as_json: bool) -> None:
 
 def models(*, as_json: bool) -> None:
     """List what can be used now: offline, the models of the Ollama that runs here, the clouds that a key is there for."""
-    from assistant.backends import ollama
+    from assistant.backends.ollama import OllamaServer
     from assistant.errors import ProviderError
 
     listed: list[dict[str, str]] = [{"model": "offline", "note": "no model: rules and verbatim sentences"}]
+    trouble = ""
     try:
-        listed += [{"model": f"ollama:{model.name}", "note": model.note} for model in ollama.installed()]
-        trouble = ""
+        server = OllamaServer()
+        listed += [{"model": f"ollama:{name}", "note": _abilities(server.facts(name))} for name in server.installed()]
     except ProviderError as error:
-        trouble = str(error)
+        trouble = f"{error} ({error.hint})"
     for provider, example in (("gemini", "gemini-3.8-flash"), ("openrouter", "anthropic/claude-haiku-5.5")):
         key = settings.find_key(provider)
         note = f"key from {key.source}" if key else f"needs a key: archivist keys set {provider}"
@@ -60,6 +63,11 @@ def models(*, as_json: bool) -> None:
     if trouble:
         render.err().write(render.one_line(trouble))
     out.write(render.one_line(f"used when none is named: {choice.spec} ({choice.why})"))
+
+
+def _abilities(facts: ModelFacts) -> str:
+    known = ["tools" if facts.tools else "no tools: gets the passages of a first search", *(["thinking"] if facts.thinking else [])]
+    return ", ".join([*known, *([f"window {facts.context_length:,} tokens"] if facts.context_length else [])])
 
 
 def use(spec: str) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.errors import KeyMissingError, UserError
+from assistant.errors import UserError
 
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     # Google's own SDK prefers GOOGLE_API_KEY where both are set.
@@ -71,15 +71,6 @@ def find_key(provider: str) -> Key | None:
             return Key(value, name)
     saved = _keys().get(provider)
     return Key(saved, str(folder() / "keys.json")) if saved else None
-
-
-def need_key(provider: str) -> Key:
-    """The key of a provider. Raises KeyMissingError with what to type."""
-    key = find_key(provider)
-    if key is None:
-        names = " or ".join(KEY_NAMES[provider])
-        raise KeyMissingError(f"no key for {provider}", f"archivist keys set {provider}, or set {names}")
-    return key
 
 
 def save_key(provider: str, value: str) -> Path:

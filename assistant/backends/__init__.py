@@ -78,7 +78,7 @@ def resolve(
 
     library: what the offline backend reads names from. base_url: any OpenAI-compatible server, for openrouter only; a host that
     is not the provider's own gets ARCHIVIST_API_KEY and no other key. extra_request: merged into each body; for programs only.
-    Raises UserError for a name that is not understood, KeyMissingError where a key is needed.
+    Raises UserError for a name that is not understood.
     """
     provider, model = split(spec)
     if base_url is not None and provider != "openrouter":
@@ -86,14 +86,13 @@ def resolve(
     if provider == "gemini":
         from assistant.backends.gemini import Gemini
 
-        return Gemini(model, key=settings.need_key("gemini").value, stream=stream, extra_request=extra_request)
+        return Gemini(model, key=_key("gemini"), stream=stream, extra_request=extra_request)
     if provider == "openrouter":
         return _openrouter(model, base_url, stream=stream, extra_request=extra_request)
     if provider == "ollama":
         from assistant.backends.ollama import Ollama
 
-        key = settings.find_key("ollama")
-        return Ollama(model, key=key.value if key else "", stream=stream, extra_request=extra_request)
+        return Ollama(model, key=_key("ollama"), stream=stream, extra_request=extra_request)
     if provider == "replay":
         from assistant.backends.replay import Replay
 
@@ -115,18 +114,25 @@ def _openrouter(model: str, base_url: str | None, *, stream: bool, extra_request
     if parts.hostname == urlsplit(BASE_URL).hostname:
         if parts.scheme != "https":
             raise UserError("base-url: openrouter.ai is asked over https only, or its key would travel in the open")
-        key = settings.need_key("openrouter").value
-    else:
-        found = settings.find_key("other")
-        key = found.value if found else ""
-    return OpenRouter(model, key=key, base_url=url, stream=stream, extra_request=extra_request)
+        return OpenRouter(model, key=_key("openrouter"), base_url=url, stream=stream, extra_request=extra_request)
+    return OpenRouter(model, key=_key("other"), base_url=url, stream=stream, extra_request=extra_request)
+
+
+def _key(provider: str) -> str:
+    """A provider's key, "" without one: the backend says so when it is asked, and can show a request without it."""
+    found = settings.find_key(provider)
+    return found.value if found else ""
 
 
 def _local_model() -> str | None:
-    """A model that takes tools, of the Ollama that runs here; None when none does."""
-    from assistant.backends.ollama import first_with_tools
+    """A model that takes tools, of the Ollama that runs on this machine; None when none does. Models of its cloud do not count."""
+    from assistant.backends.ollama import OllamaServer
 
+    server = OllamaServer()
+    if not server.loopback:
+        return None
     try:
-        return first_with_tools()
+        local = [name for name in server.installed() if server.runs_local(name)]
+        return next((name for name in local if server.facts(name).tools), None)
     except ProviderError:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, Literal
 
 from assistant.backends.base import Capabilities
@@ -66,7 +66,7 @@ class Gemini:
         """The body of the first request that `send` makes."""
         return merged(body_of(request, model=self.model, mode=self._mode), self._extra)
 
-    def send(self, request: Request) -> Iterator[TextDelta | Reply]:
+    def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
         """Ask the model, as `Backend.send` says.
 
         Sent once more when nothing was yielded yet: after an empty reply, after a malformed call (with a word to the model), and

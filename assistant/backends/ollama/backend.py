@@ -99,7 +99,7 @@ class Ollama:
         """The body that would be posted, as far as the model is known by now."""
         return merged(self._wire.body(request), self._extra)
 
-    def send(self, request: Request) -> Iterator[TextDelta | Reply]:
+    def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
         """Ask the model. Raises ProviderError.
 
         Asked once more, before any text was shown: an empty or broken reply (whole this time: old servers drop calls from streams)

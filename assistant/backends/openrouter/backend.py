@@ -94,7 +94,7 @@ class OpenRouter:
         """The body that would be posted, as far as the server is known by now."""
         return merged(self._wire.body(request), self._extra)
 
-    def send(self, request: Request) -> Iterator[TextDelta | Reply]:
+    def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
         """Ask the model. Raises ProviderError, and KeyMissingError where OpenRouter is to be asked without a key.
 
         An empty or unreadable reply is asked for once more, and so is one that was refused because of signed reasoning, without
