@@ -40,6 +40,7 @@ _MARK = re.compile("[" + "".join(sorted({*_CLOSERS, *"".join(_CLOSERS.values())}
 _ONLY_OPEN = frozenset("„‟‚「『｢﹁﹃〝")
 _ONLY_CLOSE = frozenset("」』｣﹂﹄〞〟")
 _SINGLE = frozenset("'‘’‚")
+_STRAY = _SINGLE | {'"', "”", "»", "›"}  # inches, feet, apostrophes, and what opens in few languages
 _GUILLEMETS = frozenset("«»‹›")
 _BEFORE_OPENING = frozenset("([{<-–—/:=,;*_>|~…，、。：；（［【「『") | set("\"“„«»‹›'‘‚")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -161,27 +162,46 @@ def _is_unspaced(character: str) -> bool:
 
 
 def _pairs(answer: str, code: Sequence[tuple[int, int]], paragraphs: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Spans between an opening mark and the one that closes it. Marks that nothing closes are passed over."""
+    """Spans between an opening mark and the one that closes it. Straight marks that nothing closes are passed over.
+
+    Of other opening marks that are left over the quotation reaches to the last mark in the paragraph that can close it: a stray
+    mark inside took the one that was its own.
+    """
     stack: list[_Mark] = []
     waiting: dict[str, int] = {}  # how many open marks each closing one could close
+    unclosed: list[_Mark] = []
+    last: dict[tuple[int, str], int] = {}
     marks = _marks(answer, code, paragraphs)
     for number, mark in enumerate(marks):
+        if mark.closes:
+            last[mark.paragraph, mark.sign] = mark.at
         closes = mark.sign not in _ONLY_OPEN and mark.closes and waiting.get(mark.sign, 0) > 0
         if mark.sign in _SINGLE and closes and _is_possessive(answer, mark, marks[number + 1 : number + 2]):
             continue
         if closes:
-            while True:
-                opening = stack.pop()
-                for sign in _CLOSERS[opening.sign]:
-                    waiting[sign] -= 1
-                if mark.sign in _CLOSERS[opening.sign]:
-                    break
+            opening = _popped(stack, waiting)
+            while mark.sign not in _CLOSERS[opening.sign]:
+                unclosed.append(opening)
+                opening = _popped(stack, waiting)
             if mark.sign not in _SINGLE or opening.paragraph == mark.paragraph:
                 yield opening.at, mark.at + 1
         elif mark.sign in _CLOSERS and mark.sign not in _ONLY_CLOSE and (mark.opens or mark.sign in _ONLY_OPEN):
             stack.append(mark)
             for sign in _CLOSERS[mark.sign]:
                 waiting[sign] = waiting.get(sign, 0) + 1
+    for opening in (*unclosed, *stack):
+        if opening.sign not in _STRAY:
+            end = max(last.get((opening.paragraph, sign), -1) for sign in _CLOSERS[opening.sign])
+            if end > opening.at:
+                yield opening.at, end + 1
+
+
+def _popped(stack: list[_Mark], waiting: dict[str, int]) -> _Mark:
+    """The last open mark, which waits no longer."""
+    opening = stack.pop()
+    for sign in _CLOSERS[opening.sign]:
+        waiting[sign] -= 1
+    return opening
 
 
 def _is_possessive(answer: str, mark: _Mark, following: Sequence[_Mark]) -> bool:
