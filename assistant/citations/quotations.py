@@ -183,7 +183,7 @@ def _pairs(answer: str, code: Sequence[tuple[int, int]], paragraphs: Sequence[in
             while mark.sign not in _CLOSERS[opening.sign]:
                 unclosed.append(opening)
                 opening = _popped(stack, waiting)
-            if mark.sign not in _SINGLE or opening.paragraph == mark.paragraph:
+            if mark.sign not in _SINGLE or _is_clear(answer, opening, mark):
                 yield opening.at, mark.at + 1
         elif mark.sign in _CLOSERS and mark.sign not in _ONLY_CLOSE and (mark.opens or mark.sign in _ONLY_OPEN):
             stack.append(mark)
@@ -194,6 +194,12 @@ def _pairs(answer: str, code: Sequence[tuple[int, int]], paragraphs: Sequence[in
             end = max(last.get((opening.paragraph, sign), -1) for sign in _CLOSERS[opening.sign])
             if end > opening.at:
                 yield opening.at, end + 1
+
+
+def _is_clear(answer: str, opening: _Mark, closing: _Mark) -> bool:
+    """Whether single marks quote: words in a row, in one paragraph. A single 'word' is set off for many reasons."""
+    inside = answer[opening.at + 1 : closing.at]
+    return opening.paragraph == closing.paragraph and (len(inside.split()) >= 3 or len(_UNSPACED.findall(inside)) >= 6)
 
 
 def _popped(stack: list[_Mark], waiting: dict[str, int]) -> _Mark:
