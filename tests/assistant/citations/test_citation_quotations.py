@@ -181,6 +181,7 @@ def test_a_bracket_of_the_document_stays_in_a_verified_quotation() -> None:
 
 def test_a_stray_mark_does_not_take_a_quotation_apart() -> None:
     assert verdicts(f"“Restart the pool last „first” [{KEY}]") == ["altered"]
+    assert verdicts(f"“Restart the pool last\n\n„first” [{KEY}]") == ["altered"]
     assert verdicts(f'A 24" screen. "Restart the pool first" [{KEY}]') == ["verified"]
     assert verdicts(f'A stray " here. "Restart the pool first" [{KEY}]') == ["verified"]
 
@@ -197,6 +198,14 @@ HOSTILE = ['"', "“a", "'a ", '"a b c" ', "[", "`", "> ", "「", '["a b c"](', 
 def test_hostile_answers_end(piece: str) -> None:
     # What grows with the square would not come back from these in any bearable time.
     checked((piece * 40_000)[:40_000])
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), [('"a ', 'a" '), ('"a\n\n', 'a" '), ("“a ", "”"), ("“a\n\n", "” "), ("“a ", "” a\n\n")]
+)
+def test_quotations_within_quotations_end(opening: str, closing: str) -> None:
+    checked(opening * 8000 + closing * 8000)
+    checked(opening * 8000 + closing)
 
 
 @pytest.mark.parametrize("piece", ["a ", "[a](", "*", "a-\n", "- ", "a b "])

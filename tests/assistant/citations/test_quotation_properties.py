@@ -140,7 +140,6 @@ def test_a_replaced_character_of_any_text_never_verifies(data: st.DataObject, te
     at = data.draw(st.sampled_from(places))
     replaced = span[:at] + data.draw(st.sampled_from("zZ9ж语")) + span[at + 1 :]
     assume(letters(replaced) not in letters(text) and "..." not in unicodedata.normalize("NFKC", replaced))
-    assume(not re.search(r"„[^“”]*\n\s*\n", replaced))  # opens a quotation of its own that ends where the outer one should
     assert verdicts(f"“{replaced}” [{KEY}]", text)[:1] != ["verified"]  # what begins like quoted lines inside it comes later
 
 
