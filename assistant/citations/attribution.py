@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from assistant.citations.keys import KeyMark
 from assistant.citations.quotations import Quotation
 
-_SENTENCE_END = re.compile(r"[.!?][)\]\"'”’»*_]*\s+\w|[。！？]\s*\w|\n[ \t]*(?:\n|[-*+•|]|\d{1,3}[.)])")
+_SENTENCE_END = re.compile(r"[.!?][)\]\"'”’»*_]*\s+[(\[\"'“„‘«‹*_]*\w|[。！？]\s*\w|\n[ \t]*(?:\n|[-*+•|]|\d{1,3}[.)])")
 _PART_END = re.compile(r"\n[ \t]*(?:\n|[-*+•|]|\d{1,3}[.)])")
 _CLOSED = re.compile(r"[.!?。！？]")  # the last character of a quotation that is a whole sentence
 _FAR = 2000  # characters between a quotation and its citation
@@ -32,20 +32,20 @@ class Attribution:
         """
         following = bisect_left(self._starts, quotation.start)
         inside = bisect_left(self._starts, quotation.end)
-        if inside > following:
-            return _known(self._marks[following:inside])
-        after = self._gap(quotation.end, self._starts[following]) if following < len(self._marks) else None
+        if known := _known(self._marks[following:inside]):
+            return known
+        after = self._gap(quotation.end, self._starts[inside]) if inside < len(self._marks) else None
         before = self._gap(self._marks[following - 1].end, quotation.start) if following else None
         if after is not None and quotation.is_block and not re.search(r"\w", after):
-            return self._group(following, 1)
+            return self._group(inside, 1)
         for ends in (_SENTENCE_END, _PART_END):
             if after is not None and not ends.search(after) and not (ends is _SENTENCE_END and self._begins_anew(quotation, after)):
-                return self._group(following, 1)
+                return self._group(inside, 1)
             if before is not None and not ends.search(before):
                 return self._group(following - 1, -1)
         if following:
             return self._group(following - 1, -1)
-        return self._earlier or (self._group(following, 1) if after is not None else ())
+        return self._earlier or (self._group(inside, 1) if after is not None else ())
 
     def _gap(self, start: int, end: int) -> str | None:
         """What stands between, None where it is too long."""
@@ -54,7 +54,7 @@ class Attribution:
     def _begins_anew(self, quotation: Quotation, after: str) -> bool:
         """Whether a quotation that ends its sentence is followed by the next one."""
         last = self._answer[max(0, quotation.end - 2) : quotation.end - 1]
-        return bool(_CLOSED.fullmatch(last) and re.match(r"\s+\w", after))
+        return bool(_CLOSED.fullmatch(last) and re.match(r"\s+[(\[\"'“„‘«‹*_]*\w", after))
 
     def _group(self, at: int, step: int) -> tuple[str, ...]:
         """The keys of a citation and of those that touch it on the far side."""

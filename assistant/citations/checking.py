@@ -15,8 +15,8 @@ from assistant.citations.comparing import Quoted, StoredText
 from assistant.citations.documents import Documents, names
 from assistant.citations.figures import Facts, Figure, check_figures, values
 from assistant.citations.keys import KeyMark, Numbering, apply, edits, find_keys
-from assistant.citations.models import Checked, Citation, Number, Quote
-from assistant.citations.quotations import Quotation, find_quotations
+from assistant.citations.models import Checked, Citation, Number, Quote, source
+from assistant.citations.quotations import Quotation, covered, find_quotations
 from assistant.tools import Evidence
 
 MARK = "⚠"
@@ -76,8 +76,11 @@ class Checker:
         figures = self._figures(_blanked(blank, verified), citations)
         self._earlier = next((tuple(mark.known()) for mark in reversed(marks) if mark.known()), self._earlier)
         changes = [edit for mark in marks for edit in edits(mark, self.numbering)]
-        changes += [(q.end, q.end, self._remark(quote)) for q, quote in quotes if quote.verdict != "verified"]
-        changes += [(figure.end, figure.end, f" ({MARK})") for figure in figures if not figure.found]
+        failed = [(quotation.start, quotation.end, quote) for quotation, quote in quotes if quote.verdict != "verified"]
+        changes += [(end, end, self._remark(quote)) for _, end, quote in failed]
+        marked = [(start, end) for start, end, _ in failed]
+        missing = [figure for figure in figures if not figure.found and not covered(marked, figure.start)]
+        changes += [(figure.end, figure.end, f" ({MARK})") for figure in missing]
         numbers = dict.fromkeys(Number(figure.text, "found" if figure.found else "not found") for figure in figures)
         return Checked(apply(answer, changes), citations, tuple(quote for _, quote in quotes), tuple(numbers))
 
@@ -133,7 +136,7 @@ class Checker:
             passage = citation.evidence
             if passage is not None and citation.key not in self._relied_on:
                 self._relied_on.add(citation.key)
-                for text in (passage.text, *names(passage)):
+                for text in (passage.text, source(passage), *names(passage)):
                     self._facts.add(text)
         return check_figures(blank, self._facts)
 

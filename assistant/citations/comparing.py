@@ -29,19 +29,29 @@ class Quoted:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.raw = normalising.trimmed(normalising.raw(text))
-        self.plain = normalising.trimmed(normalising.plain(text))
-        parts = [normalising.trimmed(normalising.plain(part)) for part in _ELLIPSIS.split(text)]
-        self.pieces = tuple(part for part in parts if part)
+
+    @cached_property
+    def raw(self) -> str:
+        """The words with everything even that typing changes."""
+        return normalising.trimmed(normalising.raw(self.text))
+
+    @cached_property
+    def plain(self) -> str:
+        """The same without markup."""
+        return normalising.trimmed(normalising.plain(self.text))
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """The plain words between ellipses."""
+        parts = (normalising.trimmed(normalising.plain(part)) for part in _ELLIPSIS.split(self.text))
+        return tuple(part for part in parts if part)
 
     @property
     def is_long(self) -> bool:
         """Three words, six letters in scripts without spaces, or a digit: long enough to be checked."""
-        return (
-            any(character.isdigit() for character in self.raw)
-            or _count_words(self.plain) >= 3
-            or normalising.unspaced_letters(self.plain) >= 6
-        )
+        if any(character.isdigit() for character in self.text):
+            return True
+        return len(self.text) >= 5 and (_count_words(self.plain) >= 3 or normalising.unspaced_letters(self.plain) >= 6)
 
     def stands_in(self, text: str) -> bool:
         """Whether the words stand in a short text, whatever the case of their letters."""

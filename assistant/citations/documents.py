@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from assistant.citations.comparing import Quoted, StoredText
-from assistant.citations.models import source
 from assistant.tools import Evidence
 
 _MAX_SCANNED = 500_000_000  # characters of stored text looked through for one answer
@@ -74,4 +73,4 @@ class Documents:
 
 def names(passage: Evidence) -> tuple[str, ...]:
     """What is stored of a passage beside its text."""
-    return (passage.title, *passage.headings, passage.path, source(passage), passage.date or "")
+    return (passage.title, *passage.headings, passage.path, passage.date or "")

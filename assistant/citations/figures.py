@@ -183,7 +183,9 @@ def check_figures(answer: str, facts: Facts) -> list[Figure]:
     """Every number of an answer, by position. The numbering of lists, and of tables' rows, is none."""
     answer = _western(answer)
     skipped = _list_numbers(answer)
-    whole = {token.start(): token.end() for token in _TOKEN.finditer(answer) if facts.has_token(token[0])}
+    # Of names alone: whether a mere number has its sign, or a date its year, is told by its parts.
+    named = (token for token in _TOKEN.finditer(answer) if _NAMED.search(token[0]))
+    whole = {token.start(): token.end() for token in named if facts.has_token(token[0])}
     figures: list[Figure] = []
     covered = 0
     tokens = iter(sorted(whole.items()))

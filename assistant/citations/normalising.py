@@ -52,6 +52,7 @@ _EMPHASIS = re.compile(rf"(?<!{_LETTER})(?<![*_`~])(?:[*_`]|~~)++|(?:[*_`]|~~)++
 _QUOTE_MARK = re.compile(rf"(?<!{_LETTER})'+|'+(?!{_LETTER})")
 _SPACED_DASH = re.compile(r" ?-+ | -+(?=[^\W\d_])|--+")
 _UNSPACED_GAP = re.compile(rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
+_UNIT_GAP = re.compile(r"(?<=\d) (?=[%‰°])")
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010]\r?\n[ \t]*(?=[^\W\d_])")
 
 _LOOSE_BEFORE = " .,;:?¡¿'()[]{}-…。、！？；：·"
@@ -67,7 +68,7 @@ def raw(text: str) -> str:
 
 
 def plain(text: str, *, document: bool = False) -> str:
-    """The same without Markdown's and quotation marks, spaces around dashes and between letters of scripts without spaces.
+    """The same without Markdown's and quotation marks and without spaces that come and go: around dashes, before %, in Chinese.
 
     document: also without the addresses of links, whose letters a quotation would have to hold.
     """
@@ -76,7 +77,7 @@ def plain(text: str, *, document: bool = False) -> str:
         text = _LINK.sub(r"\1", text)
     text = _RULE.sub("", _LINE_START.sub("", text)).replace("|", " ")
     text = _QUOTE_MARK.sub("", raw(_EMPHASIS.sub("", text)))
-    return _UNSPACED_GAP.sub("", _SPACED_DASH.sub("-", text))
+    return _UNIT_GAP.sub("", _UNSPACED_GAP.sub("", _SPACED_DASH.sub("-", text)))
 
 
 def joined_lines(text: str) -> str:

@@ -1,14 +1,14 @@
 """Where an answer quotes: pairs of quotation marks of all common kinds, and Markdown's quoted lines.
 
 In: the answer's text. Out: Quotation spans, the outermost ones, in order. Every step is linear in the length of the text.
-Marks inside code open and close nothing. A pair of straight marks lies within a paragraph as a rule; where one reaches over an
-empty line, the pairs inside it are quotations as well, because a stray mark may have made it.
+Marks inside code open and close nothing. A pair lies within a paragraph as a rule; where one reaches over an empty line, the
+outermost pairs inside it are quotations as well, because a stray mark may have made it.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +40,7 @@ _MARK = re.compile("[" + "".join(sorted({*_CLOSERS, *"".join(_CLOSERS.values())}
 _ONLY_OPEN = frozenset("„‟‚「『｢﹁﹃〝")
 _ONLY_CLOSE = frozenset("」』｣﹂﹄〞〟")
 _SINGLE = frozenset("'‘’‚")
+_STRAY = _SINGLE | {'"', "”", "»", "›"}  # inches, feet, apostrophes, and what opens in few languages
 _GUILLEMETS = frozenset("«»‹›")
 _BEFORE_OPENING = frozenset("([{<-–—/:=,;*_>|~…，、。：；（［【「『") | set("\"“„«»‹›'‘‚")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -65,20 +66,22 @@ def find_quotations(answer: str) -> list[Quotation]:
     """All quotations of an answer, by position."""
     code = code_spans(answer)
     lines = (match for match in _QUOTED_LINES.finditer(answer) if not covered(code, match.start()))
-    blocks = [Quotation(match.start(), match.end(), _QUOTED_PREFIX.sub("", match[0]), is_block=True) for match in lines]
     paragraphs = [match.start() for match in _EMPTY_LINE.finditer(answer)]
-    pairs = _pairs(answer, code, paragraphs)
+    spans = [(match.start(), -match.end(), True) for match in lines]
+    spans += [(start, -end, False) for start, end in _pairs(answer, code, paragraphs)]
     found: list[Quotation] = []
-    reach = 0
-    for quotation in sorted(
-        [*blocks, *(Quotation(start, end, answer[start + 1 : end - 1]) for start, end in pairs)], key=_outer_first
-    ):
-        if quotation.end <= reach:
+    reach = reach_across = 0
+    for start, negative_end, is_block in sorted(set(spans)):
+        end = -negative_end
+        crosses = not is_block and bisect_left(paragraphs, start) != bisect_left(paragraphs, end)
+        if end <= (reach_across if crosses else reach):
             continue
-        found.append(quotation)
-        crosses = bisect_left(paragraphs, quotation.start) != bisect_left(paragraphs, quotation.end)
-        if quotation.is_block or not crosses or answer[quotation.start] != '"':
-            reach = quotation.end
+        if crosses:
+            reach_across = end
+        else:
+            reach = end
+        text = _QUOTED_PREFIX.sub("", answer[start:end]) if is_block else answer[start + 1 : end - 1]
+        found.append(Quotation(start, end, text, is_block))
     return found
 
 
@@ -119,10 +122,6 @@ def covered(spans: Sequence[tuple[int, int]], at: int) -> bool:
     return number >= 0 and at < spans[number][1]
 
 
-def _outer_first(quotation: Quotation) -> tuple[int, int]:
-    return quotation.start, -quotation.end
-
-
 @dataclass(frozen=True, slots=True)
 class _Mark:
     at: int
@@ -161,27 +160,64 @@ def _is_unspaced(character: str) -> bool:
 
 
 def _pairs(answer: str, code: Sequence[tuple[int, int]], paragraphs: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Spans between an opening mark and the one that closes it. Marks that nothing closes are passed over."""
+    """Spans between an opening mark and the one that closes it. Straight marks that nothing closes are passed over.
+
+    Of other opening marks that are left over the quotation reaches to the last mark in the paragraph that can close it, else to
+    the first one beyond: a stray mark inside took the one that was its own.
+    """
     stack: list[_Mark] = []
     waiting: dict[str, int] = {}  # how many open marks each closing one could close
+    unclosed: list[_Mark] = []
+    closings: dict[str, list[int]] = {}
     marks = _marks(answer, code, paragraphs)
     for number, mark in enumerate(marks):
+        if mark.closes:
+            closings.setdefault(mark.sign, []).append(mark.at)
         closes = mark.sign not in _ONLY_OPEN and mark.closes and waiting.get(mark.sign, 0) > 0
         if mark.sign in _SINGLE and closes and _is_possessive(answer, mark, marks[number + 1 : number + 2]):
             continue
         if closes:
-            while True:
-                opening = stack.pop()
-                for sign in _CLOSERS[opening.sign]:
-                    waiting[sign] -= 1
-                if mark.sign in _CLOSERS[opening.sign]:
-                    break
-            if mark.sign not in _SINGLE or opening.paragraph == mark.paragraph:
+            opening = _popped(stack, waiting)
+            while mark.sign not in _CLOSERS[opening.sign]:
+                unclosed.append(opening)
+                opening = _popped(stack, waiting)
+            if mark.sign not in _SINGLE or _is_clear(answer, opening, mark):
                 yield opening.at, mark.at + 1
         elif mark.sign in _CLOSERS and mark.sign not in _ONLY_CLOSE and (mark.opens or mark.sign in _ONLY_OPEN):
             stack.append(mark)
             for sign in _CLOSERS[mark.sign]:
                 waiting[sign] = waiting.get(sign, 0) + 1
+    for opening in (*unclosed, *stack):
+        if opening.sign not in _STRAY:
+            paragraph_end = paragraphs[opening.paragraph] if opening.paragraph < len(paragraphs) else len(answer)
+            end = _end_of_unclosed(opening, paragraph_end, [closings.get(sign, []) for sign in _CLOSERS[opening.sign]])
+            if end is not None:
+                yield opening.at, end + 1
+
+
+def _end_of_unclosed(opening: _Mark, paragraph_end: int, closings: Sequence[Sequence[int]]) -> int | None:
+    """Where a quotation ends whose own closing mark went to another one; `closings`: places of the marks that can close it."""
+    within: list[int] = []
+    beyond: list[int] = []
+    for places in closings:
+        first, last = bisect_right(places, opening.at), bisect_left(places, paragraph_end)
+        within += places[last - 1 : last] if last > first else []
+        beyond += places[last : last + 1]
+    return max(within) if within else min(beyond, default=None)
+
+
+def _is_clear(answer: str, opening: _Mark, closing: _Mark) -> bool:
+    """Whether single marks quote: words in a row, in one paragraph. A single 'word' is set off for many reasons."""
+    inside = answer[opening.at + 1 : closing.at]
+    return opening.paragraph == closing.paragraph and (len(inside.split()) >= 3 or len(_UNSPACED.findall(inside)) >= 6)
+
+
+def _popped(stack: list[_Mark], waiting: dict[str, int]) -> _Mark:
+    """The last open mark, which waits no longer."""
+    opening = stack.pop()
+    for sign in _CLOSERS[opening.sign]:
+        waiting[sign] -= 1
+    return opening
 
 
 def _is_possessive(answer: str, mark: _Mark, following: Sequence[_Mark]) -> bool:
