@@ -450,7 +450,7 @@ def test_usage_counts_thinking_as_output_and_takes_the_last_event() -> None:
         "cachedContentTokenCount": 7,
         "toolUsePromptTokenCount": 5,
     }
-    reply = ask(gemini(Google([event(text("a"), usage=early), event(text("b"), finish="STOP", usage=last)])))
+    reply = ask(gemini(Google([event(text("a"), usage=early), event(text("b"), finish="STOP", usage=last), {}])))
     assert reply.usage == Usage(34, 212, 7, None)
     assert reply.usage.total_tokens == last["totalTokenCount"]
 
@@ -466,7 +466,11 @@ def test_thoughts_are_never_shown_as_text(stream: bool) -> None:
     reply = ask(gemini(google, stream=stream))
     assert reply.message.text == "Answer."
     assert reply.message.origin is not None
-    assert text("", thought=True, thoughtSignature="c2ln") in reply.message.origin.data
+    assert reply.message.origin.data == [
+        text("I wonder", thought=True),
+        text("Answer."),
+        text("", thought=True, thoughtSignature="c2ln"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -652,6 +656,7 @@ def test_the_transcript_holds_the_parts_even_through_json() -> None:
         Origin("openrouter", "google/gemini-3.8-flash", [{"type": "reasoning.text"}]),
         Origin("gemini", "gemini-3.5-flash-lite", [call(args={}, id="1", signature="Zm9yZWlnbg==")]),
         Origin("gemini", MODEL, [text('{"name": "search"}')], text_calls=True),
+        Origin("gemini", MODEL, [call("not_that", {}), call("nor_that", {})], text_calls=True),
         Origin("gemini", MODEL, "edited by hand"),
         Origin("gemini", MODEL, [{"functionCall": None}, {"functionCall": "x"}]),
         None,

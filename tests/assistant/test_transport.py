@@ -379,7 +379,7 @@ def test_a_refused_stream_reads_its_error() -> None:
 @pytest.mark.parametrize("status", [200, 400, 401, 429, 500])
 @pytest.mark.parametrize("echo", [KEY, "sk-planted%2Fkey%2B0123456789", r"sk-planted\/key+0123456789"])
 @pytest.mark.parametrize(
-    "shape", ['{"error":{"message":"bad key %s"}}', "<p>%s</p>", '{"error":{"message":"' + "x" * 490 + ' %s"}}']
+    "shape", ['{"error":{"message":"bad key %s"}}', "<p>%s</p>", '{"error":{"message":"' + "x" * 480 + ' %s"}}']
 )
 def test_a_key_that_the_server_echoes_is_masked(status: int, echo: str, shape: str) -> None:
     server = Server(httpx.Response(status, text=shape % echo, headers={"x-echo": KEY}))
