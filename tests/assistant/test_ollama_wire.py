@@ -468,6 +468,13 @@ def test_a_call_that_nobody_can_parse_is_asked_for_again_once(raw: str) -> None:
         ask(failed(500, unreadable(raw)))
 
 
+def test_arguments_that_fit_two_tools_are_not_guessed() -> None:
+    twin = Declaration("keyword_search", "Find words.", SCHEMA)
+    server = serve(failed(500, unreadable('{"query": "x"}')), said())
+    assert asked(backend(server), Request(QUESTION.messages, (SEARCH, twin)))[1].message.calls == ()
+    assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(
     "message", ["failed to parse JSON: unexpected end of JSON input", "invalid character ']' after object key:value pair"]
 )

@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def servers() -> Path:
     """The folder that scripts/servers.sh has made; tests are skipped without it."""
-    place = Path(os.environ.get("ARCHIVIST_SERVERS_BUILT", ROOT / "build" / "servers"))
+    place = ROOT / "build" / "servers"
     if not (place / "llama" / "ready").exists() or not (place / "ollama" / "ready").exists():
         pytest.skip(f"no model servers in {place}: bash scripts/servers.sh sets them up")
     return place
