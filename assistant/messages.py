@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "tool_calls", "length", "refused", "malformed", "other"]
+Outcome = Literal["answer", "question", "absent", "partial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class Reply:
     """A whole reply. message: what goes into the conversation. finish: for people; the loop decides by the content.
 
     model: the one that answered, as the provider names it. notices: what the person should know ("the prompt was cut").
+    outcome: what the reply is, where the backend knows; None leaves it to be read from the text.
     """
 
     message: Message
@@ -134,6 +136,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     notices: tuple[str, ...] = ()
+    outcome: Outcome | None = None
 
 
 __all__ = [
@@ -141,6 +144,7 @@ __all__ = [
     "FinishReason",
     "Message",
     "Origin",
+    "Outcome",
     "Reply",
     "Request",
     "Role",

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote
 
 if TYPE_CHECKING:
+    from assistant.citations import Checked
+    from assistant.tools import Evidence
     from search.models import Coverage, DateRange, Document, Hit
 
 # C0 but tab and newline, DEL, C1, zero-width and direction marks, line separators, overrides and isolates, annotations, lone
@@ -200,15 +202,78 @@ def coverage(known: Coverage) -> str:
     return ", ".join(parts)
 
 
+def coverage_note(known: Coverage, now: datetime | None = None) -> str:
+    """What stands beside an answer that counts or lists: "3 of 412 files had no text; the index is 2 days old"."""
+    if not known.indexed_at:
+        return "nothing was indexed yet"
+    texts = f"{known.without_text} of {known.documents} files had no text"
+    missing = known.passages - known.embedded
+    unseen = f"; {missing} of {known.passages} passages have no embedding" if missing else ""
+    elapsed = _elapsed(known.indexed_at, now)
+    return f"{texts}{unseen}; the index is {f'{elapsed} old' if elapsed else 'up to the minute'}"
+
+
 def age(moment: str, now: datetime | None = None) -> str:
     """How long ago a stored moment was, in words."""
+    elapsed = _elapsed(moment, now)
+    return f"{elapsed} ago" if elapsed else "just now"
+
+
+def _elapsed(moment: str, now: datetime | None) -> str | None:
+    """The time since a stored moment in its largest unit, None for less than a minute."""
     then = datetime.fromisoformat(moment)
     seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= size:
             count = seconds // size
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
-    return "just now"
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return None
+
+
+def source_lines(checked: Checked, terminal: Terminal) -> list[str]:
+    """The numbered sources under an answer: place (a link on a terminal), key, date, a changed file's mark; below it headings."""
+    from search.sources import to_os
+
+    lines = []
+    width = len(f"[{len(checked.sources)}]")
+    for citation in checked.sources:
+        found = citation.evidence
+        if found is None:
+            continue
+        where = terminal.style(_passage_place(found), "1")
+        full = Path(to_os(found.root)) / to_os(found.path)
+        facts = [terminal.link(where, full, found.first_line), one_line(found.key)]
+        facts += [one_line(found.date)] if found.date else []
+        facts += [terminal.style(f"({one_line(found.stale)} since it was indexed)", "33")] if found.stale else []
+        lines.append(f"{f'[{citation.number}]':>{width}} " + "  ".join(facts))
+        above = one_line(" > ".join(dict.fromkeys([found.title, *found.headings])))
+        if above:
+            lines.append(" " * (width + 1) + terminal.style(_cut(above, terminal.width - width - 1), "2"))
+    return lines
+
+
+def doubt_lines(checked: Checked) -> list[str]:
+    """What failed in an answer and what is known of it, a line each: unknown citations, quotations, numbers."""
+    keys = [one_line(citation.key) for citation in checked.citations if citation.number is None]
+    lines = [f"cited, but not retrieved in this conversation: {', '.join(keys)}"] if keys else []
+    places = {citation.key: f"[{citation.number}]" for citation in checked.sources}
+    for found in checked.quotes:
+        said, cited = f'"{one_line(found.text)}"', places.get(found.key or "", "any source")
+        if found.verdict == "altered":
+            lines.append(f'{said} is altered; {cited if found.key else "a source"} has "{one_line(found.nearest or "")}"')
+        elif found.verdict == "elsewhere":
+            other = places.get(found.other_key or "", one_line(found.other_key or ""))
+            lines.append(f"{said} stands in {other}" + (f", not in {cited}" if found.key else ", which is not cited for it"))
+        elif found.verdict == "not found":
+            lines.append(f"{said} does not stand in {cited}")
+    numbers = [one_line(number.text) for number in checked.numbers if number.verdict == "not found"]
+    return [*lines, f"in no result and no cited passage: {', '.join(numbers)}"] if numbers else lines
+
+
+def _passage_place(passage: Evidence) -> str:
+    if passage.page is not None:
+        return f"{one_line(passage.path)} p. {passage.page}"
+    return f"{one_line(passage.path)}:{passage.first_line}"
 
 
 def bytes_in_words(size: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,13 +23,16 @@ class Capabilities:
 
     tools: whether it takes declarations; without it the loop gives the passages of a first search as text and reads calls from
     the reply. context_length: tokens, None when unknown. price: None when unknown; a local model's is 0.
-    local: nothing leaves the machine.
+    local: nothing leaves the machine. reports_cost: each reply says what it cost. text_calls: calls may be read from its text;
+    not from text that is made of documents.
     """
 
     tools: bool = True
     context_length: int | None = None
     price: Price | None = None
     local: bool = False
+    reports_cost: bool = False
+    text_calls: bool = True
 
 
 class Backend(Protocol):
@@ -43,7 +46,7 @@ class Backend(Protocol):
     def capabilities(self) -> Capabilities:
         """What the model can do; may ask the server the first time. Raises ProviderError."""
 
-    def send(self, request: Request) -> Iterator[TextDelta | Reply]:
+    def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
         """Ask the model: pieces of text while they come, last the whole Reply, exactly once.
 
         Closing the iterator (or an exception at a yield) ends the request. Raises ProviderError, also in the middle of a stream;
