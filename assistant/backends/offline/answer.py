@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from assistant.backends.offline.evidence import Evidence, Found, Quote
@@ -24,6 +24,7 @@ _QUESTION = re.compile(
     r"|[か吗呢][。？?]?\s*$",
     re.IGNORECASE,
 )
+_MARKED = re.compile(r"(?<!\w)['\"“]([^'\"”]+)['\"”](?!\w)")
 # Measured on the sample library and questions of our own: docs/quality.md.
 _ENOUGH_WORDS = 0.55  # share of the query's words, by length, with which the words decide
 _ENOUGH_TOGETHER = 0.93  # the same share plus the cosine, below which a question is not answered
@@ -39,8 +40,8 @@ _NUMBER = re.compile(
 )
 
 
-def compose(plan: Plan, question: str, results: Sequence[ToolResult]) -> str:
-    """The answer from the results of the turn, the last of which decides."""
+def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, tools: Collection[str] = ()) -> str:
+    """The answer from the results of the turn, the last of which decides. tools: names that no quoted text may call."""
     said = phrases(plan.language)
     if not results:
         return said.no_tool
@@ -49,7 +50,7 @@ def compose(plan: Plan, question: str, results: Sequence[ToolResult]) -> str:
     if last.is_error or value is None:
         return said.failed.format(reason=last.content.strip().removeprefix("Error: "))
     if value.get("hits"):
-        return _from_hits(plan, question, value, said)
+        return _from_hits(plan, question, value, said, tools)
     if "total" in value and value.get("found") != 0 and value["total"]:
         return _listed(value, said) if "documents" in value else _counted(value, said)
     return _nothing(value, said)
@@ -98,14 +99,21 @@ def _listed(value: Mapping[str, Any], said: Phrases) -> str:
 def _nothing(value: Mapping[str, Any], said: Phrases) -> str:
     filters = _filters(value)
     why = value.get("why")
-    reasons = [f"- {_line(reason)}" for reason in why] if isinstance(why, list) else []
+    # Without its quotation marks: they would pass for words of a document.
+    reasons = ["- " + _MARKED.sub(r"\1", _line(reason)) for reason in why] if isinstance(why, list) else []
     return "\n".join([f"{said.absent} ({filters})" if filters else said.absent, *reasons])
 
 
-def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases) -> str:
+def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases, tools: Collection[str]) -> str:
     hits = [Found.of(hit) for hit in value["hits"] if isinstance(hit, Mapping)]
     evidence = Evidence(
-        plan.query, hits, question=question, topics=plan.topics, names=plan.language != "de", number=bool(_NUMBER.search(question))
+        plan.query,
+        hits,
+        question=question,
+        topics=plan.topics,
+        names=plan.language != "de",
+        number=bool(_NUMBER.search(question)),
+        tools=tools,
     )
     if plan.intent == "similar":
         return _quoted(_per_document(evidence, range(len(hits))), said)

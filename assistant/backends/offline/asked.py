@@ -17,6 +17,7 @@ from assistant.backends.offline.wording import BOUNDARY, CODE_KINDS, DETERMINERS
 _MOST_MODIFIERS = 4
 _PARTICIPLE = re.compile(r"[a-z]{2,}ing")
 _THIRD_PERSON = re.compile(r"[a-z]+(?:s|ed)$")
+_GERMAN_VERB = re.compile(r"[a-zäöüß]+(?:t|te|ten|en)$")
 _WH = wording.words_of(
     """how why when where who whom what which whose is are was were do does did can could should will would has have had may
     might must wie warum wann wo wer was wem wen ist sind kann können muss darf comment pourquoi quand où qui que quoi est
@@ -170,7 +171,8 @@ def _is_request(question: Question, names: Names, phrase: _Phrase, *, strict: bo
         if any(not _is_label(names, each.text) for each in beside):
             return False
     if strict or not is_plural(word):
-        verb = not strict and not alone and bool(_THIRD_PERSON.match(question.words[following].lower))
+        form = _GERMAN_VERB if question.language == "de" else _THIRD_PERSON
+        verb = not strict and not alone and bool(form.match(question.words[following].lower))
         return ended or verb or (not strict and question.words[following].lower in question.stop_words)
     return True
 
@@ -226,8 +228,8 @@ def _read(question: Question, names: Names, phrase: _Phrase, asked: Asked, *, wh
     format_ = _plural_format(names, words[phrase.head].text)
     if format_:
         asked.format.append(format_)
-    # "text" means documents too: before "files" it is their format.
-    labels = [index for index in chain[:-1] if words[index].text.lower() in names.catalogue.formats]
+    # "text" and "draft" mean documents too: before another noun they are labels.
+    labels = [i for i in chain[:-1] if words[i].lower in names.catalogue.formats or names.label(words[i].text)]
     beside = [*(index for index in range(phrase.first, phrase.chain) if question.is_free(index)), *labels]
     behind = [index for index in (phrase.head + 1, phrase.head + 2) if question.is_free(index) and whole]
     for index in beside + behind:

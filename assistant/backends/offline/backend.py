@@ -58,7 +58,7 @@ class Offline:
             notices = (plan.said, *plan.notes) if not results else ()
             yield Reply(Message("assistant", calls=(call,)), finish="tool_calls", model=self.name, notices=notices)
             return
-        text = compose(plan, question, results)
+        text = compose(plan, question, results, tools=[tool.name for tool in request.tools])
         yield TextDelta(text)
         yield Reply(Message("assistant", text), model=self.name)
 

@@ -80,7 +80,7 @@ _FOREIGN_UNITS = {
 _UNIT_OF = {word: unit for unit, words in _FOREIGN_UNITS.items() for word in words.split()}
 _ANY_UNIT = "|".join(sorted(_UNIT_OF, key=len, reverse=True))
 _LAST_UNIT = re.compile(
-    rf"\b(?:(?:du|de|au|del|en) )?(?:le |la |l'|el )?({_ANY_UNIT}) (?:dernière?|passée?|précédente?|pasad[oa]|anterior)\b"
+    rf"\b(?:(?:du|de|au|del|en) )?(?:le |la |l'|el )?({_ANY_UNIT}) (?:derni(?:er|ère)|passée?|précédente?|pasad[oa]|anterior)\b"
 )
 _THIS_UNIT = re.compile(rf"\b(?:cette|cet|ce|este|esta) ({_ANY_UNIT})\b")
 _LAST_UNITS = re.compile(

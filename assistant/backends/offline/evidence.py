@@ -7,15 +7,17 @@ In: the query, the hits of a search as its result has them. Out: Evidence. Words
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
 from assistant.backends.offline.names import PROSE_FORMATS
 from assistant.backends.offline.sentences import Sentence, cut, sentences
 from assistant.backends.offline.wording import EMPTY_VERBS
+from assistant.text_calls import parse as parse_calls
 from search.keyword import spans
 from search.readers.formats import TEXTS
 from search.terms import ParsedQuery, Unit, derived_terms, parse
@@ -25,9 +27,7 @@ _NAME = re.compile(r"(?<![.?!:]\s)(?<![\w./-])(?:[A-ZÀ-ÞА-Я][a-zß-ÿа-я]+
 _GRAM = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _LONGEST_WORD = 12
 _SHORT = 25  # characters of a label rather than a sentence
-_CALL_MARKUP = re.compile(
-    r"<\|?/?\s*\|?(?:tool|function|invoke|parameter|python_tag|assistant|system|im_)|\[TOOL_CALLS|\[[a-z2-7]{10}\]", re.IGNORECASE
-)
+_KEY = re.compile(r"\[[a-z2-7]{4,10}\]")  # in a document it would pass for a citation of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,17 @@ class Evidence:
         topics: Sequence[str] = (),
         names: bool = True,
         number: bool = False,
+        tools: Collection[str] = (),
     ) -> None:
         """Weigh hits.
 
         question: what the query comes from. topics: words of it that the library has names for. names: whether a capital letter
-        marks a name, as it does not in German. number: whether the answer is a number, as it is to "how long".
+        marks a name, as it does not in German. number: whether the answer is a number, as it is to "how long". tools: names that
+        text must not call.
         """
         self.query = query
         self.hits = list(hits)
-        self._number = number
+        self._number, self._tools = number, tools
         self._named = self._find_names(question or query) if names else []
         self._telling = {*topics, *(name.lower() for name in self._named)}
         parsed = parse(query)
@@ -154,15 +156,21 @@ class Evidence:
     def quotes(self, index: int, most: int) -> list[Quote]:
         """The best sentences of a hit, best first; without any word of the query, its first one."""
         hit, places = self.hits[index], self.places[index]
-        scored = []
+        scored: list[tuple[float, bool, int, Sentence]] = []
         for number, sentence in enumerate(sentences(hit.text, code=is_program(hit.path))):
             text = hit.text[sentence.start : sentence.end]
-            if _CALL_MARKUP.search(text) or (sentence.kind == "heading" and len(hit.text) > 2 * len(text)):
+            if _KEY.search(text) or (sentence.kind == "heading" and len(hit.text) > 2 * len(text)):
                 continue
             scored.append((-self._score(index, sentence), len(text) < _SHORT, number, sentence))
         scored.sort(key=lambda entry: entry[:3])
         everywhere = [place for where in places for place in where]
-        return [Quote(hit, cut(hit.text, sentence, everywhere), -score, sentence.kind) for score, _, _, sentence in scored[:most]]
+        quotes = (Quote(hit, cut(hit.text, sentence, everywhere), -score, sentence.kind) for score, _, _, sentence in scored)
+        return list(islice((quote for quote in quotes if not self._calls(quote.text)), most))
+
+    def _calls(self, text: str) -> bool:
+        """Whether words of a document would be read as a tool call in the answer that quotes them."""
+        parsed = parse_calls(text, self._tools)
+        return bool(parsed.calls or parsed.unknown)
 
     def _score(self, index: int, sentence: Sentence) -> float:
         """The weight of the units in a sentence; labels and code count less, a number more where one is asked for."""

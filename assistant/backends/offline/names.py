@@ -74,6 +74,10 @@ class Names:
         """Whether a word in lower case means documents: a kind of them or a category."""
         return word in GENERIC_KINDS or word in SPECIFIC_KINDS or self.category(word) is not None
 
+    def is_compound(self, phrase: str) -> bool:
+        """Whether several words together name a category or a tag."""
+        return " " in _plain(phrase) and (self.category(phrase) is not None or self.tag(phrase) is not None)
+
     def format(self, word: str) -> str | None:
         """The format that a word means: its name, a suffix with its dot, a spelling people use.
 

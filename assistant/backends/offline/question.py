@@ -35,11 +35,23 @@ class Word:
 class Question:
     """The words of a question, and which of them have been understood."""
 
-    def __init__(self, text: str, *, language: str = "en", is_head: Callable[[str], bool] = lambda _: False) -> None:
-        """Read a text in a language. is_head: whether a word is a noun that compounds end in: "PDF-Dokumente" is then two words."""
+    def __init__(
+        self,
+        text: str,
+        *,
+        language: str = "en",
+        is_head: Callable[[str], bool] = lambda _: False,
+        is_name: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """Read a text in a language.
+
+        is_head: whether a word is a noun that compounds end in: "PDF-Dokumente" is then two words. is_name: whether several words
+        are one name: "lab notes" is then one word.
+        """
         self.text, self.language = text, language
         self.quotations = [match.span() for match in _QUOTED.finditer(text)]
         self.words = [word for match in _WORD.finditer(text) for word in self._split(match, is_head)]
+        self._join(is_name)
         self.stop_words = query_stopwords(text) | STOPWORDS.get(language, frozenset())
         self._taken: list[tuple[int, int]] = []
 
@@ -52,6 +64,16 @@ class Question:
             start, text = start + len(before) + 1, after
         if text:
             yield Word(text, start, start + len(text), quoted)
+
+    def _join(self, is_name: Callable[[str], bool]) -> None:
+        for first in range(len(self.words) - 1, -1, -1):
+            for last in (first + 2, first + 1):
+                if last < len(self.words):
+                    start, end = self.words[first].start, self.words[last].end
+                    phrase = self.text[start:end]
+                    if len(phrase) < 60 and not re.search(r"[^\w\s-]", phrase) and is_name(phrase.lower()):
+                        self.words[first : last + 1] = [Word(phrase, start, end, self.words[first].quoted)]
+                        break
 
     def untouched(self) -> Question:
         """The same question with nothing taken."""

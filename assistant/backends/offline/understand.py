@@ -72,7 +72,7 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
     similar = _similar(text, language)
     if similar:
         return similar
-    question = Question(text, language=language, is_head=names.is_document)
+    question = Question(text, language=language, is_head=names.is_document, is_name=names.is_compound)
     dated = find_dates(question, today, is_document=names.is_document)
     counting = wording.COUNTING.search(question.free_text())
     group_by = _grouping(question)
@@ -124,7 +124,7 @@ def spoken_language(text: str, catalogue: Catalogue) -> str:
         return "ja"
     if re.search(r"[\u4e00-\u9fff]", text):
         return "ja" if "ja" in catalogue.languages and "zh" not in catalogue.languages else "zh"
-    words = set(re.findall(r"[^\W\d_]+", text.lower()))
+    words = set(re.findall(r"[^\W\d_]{2,}", text.lower()))
     counts = {code: len(words & STOPWORDS[code]) for code in SPOKEN if code in STOPWORDS}
     best = max(counts, key=lambda code: counts[code])
     return best if counts[best] > counts["en"] else "en"

@@ -81,7 +81,7 @@ BOUNDARY = words_of(
     sur de du des d pour dans par avec sans depuis avant après entre en qui sont est étiquetés étiqueté écrits rédigés modifiés
     sobre del para por con sin desde antes después entre que son están hay etiquetados escritos modificados"""
 )
-INSIDE = words_of("in from across among within inside throughout through im in aus dans parmi en entre")
+INSIDE = words_of("in from across among within inside throughout im in aus dans parmi en entre")
 SAYING = words_of(
     """say says said tell tells mention mentions state states describe describes cover covers recommend recommends contain contains
     require requires advise advises explain explains report reports suggest suggests
@@ -168,7 +168,7 @@ LANGUAGE_NAMES = {
     name: code
     for code, names in {
         "en": "english englisch englische englischen anglais anglaise anglaises inglés inglesa ingleses inglesas",
-        "de": "german deutsch deutsche deutschen deutscher deutschsprachige allemand allemande allemands allemandes alemán alemanes",
+        "de": "german deutsch deutsche deutschen deutscher allemand allemande allemands allemandes alemán alemanes",
         "fr": "french französisch französische französischen français française françaises francés franceses",
         "es": "spanish spanisch spanische spanischen espagnol espagnole espagnols español española españoles",
         "it": "italian italienisch italienische italien italienne italiano italianos",
