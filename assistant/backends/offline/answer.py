@@ -1,0 +1,225 @@
+"""From what the tools returned to an answer: the best sentences, verbatim and cited; a number; a list; or that it is not there.
+
+In: the Plan and the last results of the turn. Out: text. Nothing is said of a document that its own words do not say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from assistant.backends.offline.evidence import Evidence, Found, Quote
+from assistant.backends.offline.phrases import Phrases, phrases
+from assistant.backends.offline.understand import Plan
+from assistant.messages import ToolResult
+
+MOST_QUOTES = 3
+_NEAREST = 3
+_QUESTION = re.compile(
+    r"^\W*(?:how|why|when|where|who|whom|what|which|whose|is|are|was|were|do|does|did|can|could|should|will|would|has|have"
+    r"|wie|warum|wann|wo|wer|was|wem|wen|welche\w?|ist|sind|kann|muss|darf|gibt"
+    r"|comment|pourquoi|quand|où|qui|que|quoi|quel\w*|combien|est-ce|cómo|por qué|quién|dónde|cuándo|cuánt\w+|qué|cuál\w*)\b"
+    r"|[か吗呢][。？?]?\s*$",
+    re.IGNORECASE,
+)
+_MARKED = re.compile(r"(?<!\w)['\"“]([^'\"”]+)['\"”](?!\w)")
+# Measured on the sample library and questions of our own: docs/quality.md.
+_ENOUGH_WORDS = 0.55  # share of the query's words, by length, with which the words decide
+_ENOUGH_TOGETHER = 0.93  # the same share plus the cosine, below which a question is not answered
+_ENOUGH_NARROWED = 0.65  # the same, where filters have chosen the documents
+_NEAR = 0.5  # cosine from which a passage is on the subject, whatever its words
+_FAR = 0.25  # cosine below which even a topic is somewhere else
+_FEW_WORDS = 0.34
+_MOST_OF = 0.75
+_NUMBER = re.compile(
+    r"^\W*(?:how (?:long|many|much|often|old|large|big|far|fast|high)|when|until when|wie (?:viele?|lange|oft|hoch|groß|weit)|wann"
+    r"|bis wann|combien|quand|cu[aá]nt\w+|cuándo)\b|何(?:日|人|件|時|円|桁|回|年|月|分)|いくら|いつ|几|多少|什么时候",
+    re.IGNORECASE,
+)
+
+
+def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, tools: Collection[str] = ()) -> str:
+    """The answer from the results of the turn, the last of which decides. tools: names that no quoted text may call."""
+    said = phrases(plan.language)
+    if not results:
+        return said.no_tool
+    last = results[-1]
+    value = read_result(last)
+    if last.is_error or value is None:
+        return said.failed.format(reason=last.content.strip().removeprefix("Error: "))
+    if value.get("hits"):
+        return _from_hits(plan, question, value, said, tools)
+    if "total" in value and value.get("found") != 0 and value["total"]:
+        return _listed(value, said) if "documents" in value else _counted(value, said)
+    return _nothing(value, said)
+
+
+def read_result(result: ToolResult) -> dict[str, Any] | None:
+    """The object that a tool returned, None where it is none."""
+    try:
+        value = json.loads(result.content)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _filters(value: Mapping[str, Any]) -> str:
+    """The filters as the tool understood them."""
+    filters = value.get("filters")
+    if not isinstance(filters, Mapping) or not filters:
+        return ""
+    listed = (", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in filters.values())
+    return ", ".join(each if name == "dates" else f"{name} {each}" for name, each in zip(filters, listed, strict=True))
+
+
+def _total(value: Mapping[str, Any], said: Phrases) -> str:
+    total, filters = value["total"], _filters(value)
+    number = said.one_document if total == 1 else said.documents.format(total=total)
+    return f"{number} ({filters})" if filters else number
+
+
+def _counted(value: Mapping[str, Any], said: Phrases) -> str:
+    counts = value.get("counts")
+    if not isinstance(counts, Mapping) or not counts:
+        return f"{_total(value, said)}."
+    return "\n".join([f"{_total(value, said)}:", *(f"- {name}: {count}" for name, count in counts.items())])
+
+
+def _listed(value: Mapping[str, Any], said: Phrases) -> str:
+    lines = [f"{_total(value, said)}:", ""]
+    for document in value["documents"]:
+        details = ", ".join(str(document[name]) for name in ("path", "date") if document.get(name))
+        key = f" [{document['key']}]" if document.get("key") else ""
+        lines.append(f"- {_line(document.get('title') or document.get('path') or '')} ({details}){key}")
+    return "\n".join([*lines, *(["", said.goes_on] if value.get("more") else [])])
+
+
+def _nothing(value: Mapping[str, Any], said: Phrases) -> str:
+    filters = _filters(value)
+    why = value.get("why")
+    # Without its quotation marks: they would pass for words of a document.
+    reasons = ["- " + _MARKED.sub(r"\1", _line(reason)) for reason in why] if isinstance(why, list) else []
+    return "\n".join([f"{said.absent} ({filters})" if filters else said.absent, *reasons])
+
+
+def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases, tools: Collection[str]) -> str:
+    hits = [Found.of(hit) for hit in value["hits"] if isinstance(hit, Mapping)]
+    evidence = Evidence(
+        plan.query,
+        hits,
+        question=question,
+        topics=plan.topics,
+        names=plan.language != "de",
+        number=bool(_NUMBER.search(question)),
+        tools=tools,
+    )
+    if plan.intent == "similar":
+        return _quoted(_per_document(evidence, range(len(hits))), said)
+    enough = _ENOUGH_NARROWED if plan.filters else _ENOUGH_TOGETHER
+    if is_absent(evidence, enough=enough if _QUESTION.search(question) else 0.0):
+        return _absent(evidence, said)
+    order, certain = ranked(evidence)
+    quotes = _best(evidence, order) if certain and not plan.documents else _per_document(evidence, order)
+    return _quoted(quotes, said) if certain else f"{said.weak}\n\n{_quoted(quotes, said)}"
+
+
+def ranked(evidence: Evidence) -> tuple[list[int], bool]:
+    """The hits in the order in which they answer, and whether the words, not the meaning alone, say so.
+
+    As the search ranks them, but without those before the others that hold much less of the query. Where no hit holds enough of
+    it the words are chance, and the cosine decides.
+    """
+    words, order = evidence.coverage, list(range(len(evidence.hits)))
+    if max(words) >= _ENOUGH_WORDS:
+        order.sort(key=lambda index: words[index] < _MOST_OF * max(words))
+        return order, True
+    order.sort(key=lambda index: -(evidence.hits[index].similarity or 0.0))
+    return order, max(evidence.together) >= _ENOUGH_TOGETHER
+
+
+def is_absent(evidence: Evidence, *, enough: float) -> bool:
+    """Whether the hits do not answer. enough: what words and cosine must reach together for a question; 0 for a mere topic.
+
+    A name that no hit holds decides. Else the share of the query's words that a hit holds and its cosine are added: either alone
+    is often chance.
+    """
+    if not evidence.hits or evidence.missing:
+        return True
+    words = evidence.coverage
+    known = [hit.similarity for hit in evidence.hits if hit.similarity is not None]
+    if not known:
+        return max(words) < _FEW_WORDS
+    if not enough:
+        return max(known) < _FAR and max(words) < _ENOUGH_WORDS
+    return max(known) < _NEAR and max(evidence.together) < enough
+
+
+def _absent(evidence: Evidence, said: Phrases) -> str:
+    """That it is not there, with the names that are missing and the nearest documents."""
+    missing = f" ({', '.join(evidence.missing)})" if evidence.missing else ""
+    near: dict[str, Found] = {}
+    for hit in evidence.hits:
+        near.setdefault(hit.path, hit)
+    lines = [f"- {_line(hit.title)} ({hit.path}) [{hit.key}]" for hit in list(near.values())[:_NEAREST]]
+    return "\n".join(
+        [f"{said.absent}{missing} {said.nearest}" if lines else said.absent + missing, *([""] if lines else []), *lines]
+    )
+
+
+def _per_document(evidence: Evidence, order: Sequence[int]) -> list[Quote]:
+    """The best sentence of each of the first documents; after the first only of those that hold as much of the query."""
+    quotes: dict[str, Quote] = {}
+    for index in order:
+        hit = evidence.hits[index]
+        if hit.path in quotes or len(quotes) == MOST_QUOTES or (quotes and not _as_good(evidence, index, order[0])):
+            continue
+        best = evidence.quotes(index, 1)
+        if best:
+            quotes[hit.path] = best[0]
+    return list(quotes.values())
+
+
+def _as_good(evidence: Evidence, index: int, first: int) -> bool:
+    """Whether a hit holds nearly as much of the query as the first one, and means nearly as much."""
+    cosine, best = evidence.hits[index].similarity, evidence.hits[first].similarity
+    if cosine is not None and best is not None and evidence.coverage[first] < _ENOUGH_WORDS and cosine < 0.8 * best:
+        return False
+    return evidence.coverage[index] >= 0.6 * evidence.coverage[first]
+
+
+def _best(evidence: Evidence, order: Sequence[int]) -> list[Quote]:
+    """The best sentence of the best hit, then the best of the others that say nearly as much."""
+    first = evidence.quotes(order[0], 2)
+    if not first:
+        return _per_document(evidence, order)
+    others = [quote for index in order[1:5] for quote in evidence.quotes(index, 1)]
+    more = sorted((*first[1:], *others), key=lambda quote: -quote.score)
+    chosen = [first[0]]
+    for quote in more:
+        if (
+            len(chosen) < MOST_QUOTES
+            and quote.score >= 0.75 * first[0].score > 0
+            and all(quote.text != kept.text for kept in chosen)
+        ):
+            chosen.append(quote)
+    return chosen
+
+
+def _quoted(quotes: Sequence[Quote], said: Phrases) -> str:
+    return "\n\n".join(_quotation(quote, said) for quote in quotes)
+
+
+def _quotation(quote: Quote, said: Phrases) -> str:
+    """The words in quotation marks, or as a block where they hold such marks or are code; then where they stand."""
+    text, source = quote.text, f"{_line(quote.found.title)}, {quote.found.source}"
+    if quote.kind in {"code", "row"} or re.search(r"[\"“”„«»「」]", text):
+        block = "\n".join(f"> {line.strip()}" for line in text.splitlines() if line.strip())
+        return f"{block}\n[{quote.found.key}] {source}"
+    opening, closing = said.quotes
+    return f"{opening}{_line(text)}{closing} [{quote.found.key}] {source}"
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())

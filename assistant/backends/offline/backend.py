@@ -1,0 +1,140 @@
+"""The offline backend as the loop sees it: a Backend whose replies are made by rules.
+
+In: a Request. Out: a Reply with the next tool call of the plan, or with the answer once the tools have run. It keeps no state:
+the plan is made anew from the last question, and where it stands is read from the results behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from assistant.backends.base import Capabilities, Price
+from assistant.backends.offline.answer import compose, read_result
+from assistant.backends.offline.catalogue import Catalogue
+from assistant.backends.offline.understand import Plan, understand
+from assistant.messages import Declaration, Message, Reply, Request, TextDelta, ToolCall, ToolResult
+
+_HITS = 20
+_LISTED = 20
+_PREFIX = "offline_"
+_IN_SEARCHES = frozenset({"category", "tags", "after", "before"})
+_TOOLS = {
+    "search": ("hybrid_search", "keyword_search", "vector_search"),
+    "keyword": ("keyword_search", "hybrid_search", "vector_search"),
+    "similar": ("find_similar", "hybrid_search", "vector_search", "keyword_search"),
+    "list": ("filter_documents",),
+    "count": ("count_documents", "filter_documents"),
+}
+
+
+class Offline:
+    """Answers from the library's own words."""
+
+    def __init__(self, catalogue: Catalogue, *, today: date | None = None) -> None:
+        """Answer with the names of a catalogue. today: the day that phrases such as "last month" are said on."""
+        self._catalogue = catalogue
+        self._today = today
+
+    @property
+    def name(self) -> str:
+        """As a person names it."""
+        return "offline"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """It calls tools, costs nothing, and nothing leaves the machine."""
+        return Capabilities(tools=True, price=Price(0.0, 0.0), local=True)
+
+    def send(self, request: Request) -> Iterator[TextDelta | Reply]:
+        """The next call of the plan, or the answer."""
+        question, results = _turn(request.messages)
+        plan = understand(question, self._catalogue, today=self._today)
+        call = _next_call(plan, request, results) if request.may_call else None
+        if call:
+            notices = (plan.said, *plan.notes) if not results else ()
+            yield Reply(Message("assistant", calls=(call,)), finish="tool_calls", model=self.name, notices=notices)
+            return
+        text = compose(plan, question, results, tools=[tool.name for tool in request.tools])
+        yield TextDelta(text)
+        yield Reply(Message("assistant", text), model=self.name)
+
+    def body(self, request: Request) -> Mapping[str, Any]:
+        """The question as it is understood: there is no other request."""
+        question, _ = _turn(request.messages)
+        plan = understand(question, self._catalogue, today=self._today)
+        return {"question": question, "intent": plan.intent, "query": plan.query, "filters": dict(plan.filters), "said": plan.said}
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _turn(messages: Sequence[Message]) -> tuple[str, list[ToolResult]]:
+    """The last question and the results after it."""
+    places = [place for place, message in enumerate(messages) if message.role == "user"]
+    if not places:
+        return "", []
+    behind = messages[places[-1] + 1 :]
+    return messages[places[-1]].text, [result for message in behind if message.role == "tool" for result in message.results]
+
+
+def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> ToolCall | None:
+    """The call to make next; None when the results are all that the plan wants."""
+    declared = {tool.name: tool for tool in request.tools}
+    chosen = next((name for name in _TOOLS[plan.intent] if name in declared), None)
+    if chosen is None:
+        return None
+    if not results:
+        narrow = plan.intent in {"search", "keyword"} and not set(plan.filters) <= _IN_SEARCHES and "filter_documents" in declared
+        name = "filter_documents" if narrow else chosen
+        return _call(declared[name], _arguments(plan, name), request)
+    last = results[-1]
+    if last.is_error:
+        # A search by meaning may lack its model; words are always there. The same tool is not tried twice.
+        spare = last.name != "keyword_search" and last.name in {*_TOOLS["search"], "find_similar"} and "keyword_search" in declared
+        return _call(declared["keyword_search"], _arguments(plan, "keyword_search"), request) if spare and plan.query else None
+    within = _set_of(last) if last.name == "filter_documents" and plan.intent in {"search", "keyword"} else None
+    if within is None:
+        return None
+    return _call(declared[chosen], {"query": plan.query, "limit": _HITS, "within": within}, request)
+
+
+def _set_of(result: ToolResult) -> str | None:
+    """The key of the set of documents that a filter found, None when it found none."""
+    value = read_result(result)
+    key = value.get("set") if value else None
+    return key if isinstance(key, str) else None
+
+
+def _arguments(plan: Plan, name: str) -> dict[str, Any]:
+    if name == "find_similar":
+        return {"key": plan.key, "limit": _HITS} if plan.key else {"text": plan.query, "limit": _HITS}
+    if name == "count_documents":
+        return {**plan.filters, **({"group_by": plan.group_by} if plan.group_by else {})}
+    if name == "filter_documents":
+        order = {"order_by": plan.order_by} if plan.order_by else {}
+        return {**plan.filters, **order, "limit": plan.limit or _LISTED}
+    return {"query": plan.query or plan.key, "limit": _HITS, **{k: v for k, v in plan.filters.items() if k in _IN_SEARCHES}}
+
+
+def _call(tool: Declaration, arguments: Mapping[str, Any], request: Request) -> ToolCall:
+    """A call of a declared tool, its values shaped as the declaration wants them."""
+    properties = tool.parameters.get("properties") or {}
+    shaped = {
+        name: _shaped(value, properties.get(name)) for name, value in arguments.items() if not properties or name in properties
+    }
+    made = [call.id for message in request.messages for call in message.calls]
+    number = max((int(id_.removeprefix(_PREFIX)) for id_ in made if re.fullmatch(rf"{_PREFIX}\d+", id_)), default=0) + 1
+    return ToolCall(f"{_PREFIX}{number}", tool.name, json.dumps(shaped, ensure_ascii=False))
+
+
+def _shaped(value: object, schema: Mapping[str, Any] | None) -> object:
+    """Several values as a list, or the first of them where the declaration takes but one."""
+    if not isinstance(value, tuple):
+        return value
+    forms = [schema or {}, *((schema or {}).get("anyOf") or ())]
+    types = {form.get("type") for form in forms if isinstance(form, Mapping)}
+    return value[0] if "string" in types and "array" not in types else list(value)

@@ -1,0 +1,60 @@
+"""The names that a library holds, as far as a question can mean them: categories, tags, formats, authors, languages, metadata.
+
+In: an open Library. Out: a Catalogue, small and frozen, which `understand` reads instead of the library. No rule of the offline
+backend knows a name by itself: all come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from search.documents import GroupBy
+    from search.library import Library
+
+_NONE = "(none)"  # how the library counts documents without a value
+_DOCUMENTS = 1000  # that are looked at for metadata
+_MOST_KEYS = 60
+_MOST_VALUES = 60
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Names as the library spells them. metadata: the values of each key that is used like a label, as text."""
+
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def catalogue_of(library: Library) -> Catalogue:
+    """The catalogue of an open library; metadata from its first thousand documents by path."""
+
+    def names(group: GroupBy) -> tuple[str, ...]:
+        return tuple(sorted(name for name in library.count_documents(group_by=group) if name and name != _NONE))
+
+    return Catalogue(
+        categories=names("category"),
+        tags=names("tag"),
+        formats=names("format"),
+        authors=names("author"),
+        languages=names("language"),
+        metadata=_metadata(library),
+    )
+
+
+def _metadata(library: Library) -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = {}
+    for document in library.filter_documents(limit=_DOCUMENTS).items:
+        for key, value in document.metadata.items():
+            values = value if isinstance(value, list | tuple) else (value,)
+            known = found.setdefault(str(key), set())
+            known.update(str(each) for each in values if isinstance(each, str | int | float) and len(str(each)) <= _LONGEST)
+    few = {key: values for key, values in sorted(found.items()) if 0 < len(values) <= _MOST_VALUES}
+    return {key: tuple(sorted(few[key])) for key in list(few)[:_MOST_KEYS]}

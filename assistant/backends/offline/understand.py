@@ -1,0 +1,211 @@
+"""From a question to a plan: which tool, with which filters, and what is left to search for.
+
+In: the text of a question, a Catalogue, the day. Out: Plan. Rules only, no model: filters are read from the words, in an order in
+which each rule sees what the ones before have left (dates, tags, metadata, authors, languages, then the documents asked for).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Literal
+
+from assistant.backends.offline import unspaced, wording
+from assistant.backends.offline.asked import Asked, find_asked
+from assistant.backends.offline.catalogue import Catalogue
+from assistant.backends.offline.dating import Dated, find_dates
+from assistant.backends.offline.named import find_author, find_file_type, find_language, find_metadata, find_tags
+from assistant.backends.offline.names import Names
+from assistant.backends.offline.question import Question
+from search.languages import STOPWORDS
+
+Intent = Literal["search", "keyword", "similar", "list", "count"]
+SPOKEN = ("en", "de", "fr", "es", "ja", "zh")
+_LISTED = 20
+_IDENTIFIER = re.compile(r"(?=.*[\d_.:/#+-]|.*[a-z][A-Z])[\w.:/#+@-]{3,}")
+_LONGEST_TEXT = 2000
+_LONGEST_QUESTION = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question as it was understood.
+
+    query: what to search for, "" when the filters say everything. filters: arguments of filter_documents and count_documents;
+    dates as ISO days, `before` exclusive. key: the passage to find others like. documents: documents are asked for rather than a
+    fact. topics: words of the query that are tags or formats of
+    the library. language: in which the fixed phrases of the answer are said. notes: what was not understood as written.
+    """
+
+    intent: Intent
+    query: str
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    key: str = ""
+    group_by: str = ""
+    order_by: str = ""
+    limit: int = 0
+    documents: bool = False
+    language: str = "en"
+    days: str = ""
+    topics: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """How the question was understood, for the person."""
+        verbs = {"count": "count documents", "list": "list documents", "similar": "find similar passages"}
+        parts = [verbs.get(self.intent, f"search for {self.query!r}")]
+        for name, value in self.filters.items():
+            if name not in {"after", "before", "date_field"}:
+                parts.append(f"{name} {' and '.join(value) if isinstance(value, tuple) else value}")
+        parts += [f"{self.filters.get('date_field', '')} {self.days}".strip()] if self.days else []
+        parts += [f"by {self.group_by}"] if self.group_by else []
+        return "understood: " + ", ".join(parts)
+
+
+def understand(text: str, catalogue: Catalogue, *, today: date | None = None) -> Plan:
+    """Read a question. today: the day that phrases such as "last month" are said on; else ARCHIVIST_TODAY or the local day."""
+    names, text = Names(catalogue), text[:_LONGEST_QUESTION]
+    language = spoken_language(text, catalogue)
+    similar = _similar(text, language)
+    if similar:
+        return similar
+    question = Question(text, language=language, is_head=names.is_document, is_name=names.is_compound)
+    dated = find_dates(question, today, is_document=names.is_document)
+    counting = wording.COUNTING.search(question.free_text())
+    group_by = _grouping(question)
+    asked, counted = _asked(question, names, counting)
+    filters = _filters(asked, dated)
+    limit, order_by = _order(question, asked.documents)
+    query = question.rest(_is_empty) if question.touched else text.strip()
+    query = "" if asked.documents and wording.UNSPACED_REST.match(query) else query
+    counts = asked.documents and (counted or bool(group_by))
+    intent = _intent(query, counting=counts)
+    return Plan(
+        intent=intent,
+        query=query if intent in {"search", "keyword"} else "",
+        filters=filters,
+        group_by=group_by if intent == "count" else "",
+        order_by=order_by or ("date" if dated else ""),
+        limit=limit,
+        documents=asked.documents,
+        language=language,
+        days=f"{dated.start or ''} to {dated.end or ''}".strip() if dated and (dated.start or dated.end) else "",
+        topics=tuple(word for word in re.findall(r"\w+", query.lower()) if names.tag(word) or names.format(word)),
+        notes=(dated.note,) if dated and dated.note else (),
+    )
+
+
+def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> tuple[Asked, bool]:
+    """The filters that the question names, and whether a number is asked for."""
+    tags, metadata, formats = find_tags(question, names), find_metadata(question, names), find_file_type(question, names)
+    opened = _opening(question, counting)
+    unwritten = unspaced.read(question, names)
+    # A first look at the noun phrase tells whether "from NAME" may be an author; authors are taken before the phrase is.
+    looks_asked = find_asked(question.untouched(), names, opened=opened, counting=False).documents
+    author, language = find_author(question, names, after_documents=looks_asked), find_language(question, asked=looks_asked)
+    asked = find_asked(question, names, opened=opened, counting=counting is not None)
+    if counting and asked.documents:
+        question.take(*counting.span())
+    asked.tags, asked.author = tags, author
+    asked.metadata += metadata
+    asked.language += language
+    asked.format += formats + unwritten.format
+    asked.category += unwritten.category
+    asked.documents = asked.documents or unwritten.documents
+    return asked, counting is not None or unwritten.counting
+
+
+def spoken_language(text: str, catalogue: Catalogue) -> str:
+    """The language to answer in: the question's, as far as it can be told from a few words, else English."""
+    if re.search(r"[\u3041-\u30ff]", text):
+        return "ja"
+    if re.search(r"[\u4e00-\u9fff]", text):
+        return "ja" if "ja" in catalogue.languages and "zh" not in catalogue.languages else "zh"
+    words = set(re.findall(r"[^\W\d_]{2,}", text.lower()))
+    counts = {code: len(words & STOPWORDS[code]) for code in SPOKEN if code in STOPWORDS}
+    best = max(counts, key=lambda code: counts[code])
+    return best if counts[best] > counts["en"] else "en"
+
+
+def _similar(text: str, language: str) -> Plan | None:
+    """Documents like a passage, like a text behind a colon, or like a pasted stack trace."""
+    keyed = wording.SIMILAR_KEY.search(text)
+    if keyed:
+        return Plan("similar", "", key=keyed["key"], documents=True, language=language)
+    match = wording.SIMILAR.search(text) or wording.SIMILAR_UNSPACED.search(text)
+    if match:
+        return Plan("similar", match["text"].strip()[:_LONGEST_TEXT], documents=True, language=language)
+    if wording.TRACE.search(text) and "\n" in text.strip():
+        return Plan("similar", text.strip()[-_LONGEST_TEXT:], language=language)
+    return None
+
+
+def _opening(question: Question, counting: re.Match[str] | None) -> int | None:
+    """The word at which the noun phrase of a request begins; None where nothing opens one."""
+    if counting:
+        return next((i for i, word in enumerate(question.words) if word.start >= counting.end() - 1), None)
+    match = wording.OPENING.match(question.text)
+    if not match:
+        return None
+    question.take(*match.span())
+    index = next((i for i, word in enumerate(question.words) if word.start >= match.end()), None)
+    if index is not None and question.words[index].lower in wording.ASKING:
+        index += 1
+    return index
+
+
+def _grouping(question: Question) -> str:
+    match = wording.GROUPING.search(question.free_text())
+    if not match:
+        return ""
+    question.take(*match.span())
+    return wording.GROUPS[match["what"].lower()]
+
+
+def _order(question: Question, documents: bool) -> tuple[int, str]:
+    """How many are wanted, and whether the newest: "the latest 3 incidents"."""
+    if not documents:
+        return 0, ""
+    for index, word in enumerate(question.words):
+        if word.lower not in wording.NEWEST or not question.is_free(index):
+            continue
+        beside = [i for i in (index - 1, index + 1) if question.is_free(i) and question.words[i].text.isdigit()]
+        question.take_words(index, index)
+        if beside:
+            question.take_words(beside[0], beside[0])
+            return min(int(question.words[beside[0]].text), _LISTED), "date"
+        return 0, "date"
+    return 0, ""
+
+
+def _filters(asked: Asked, dated: Dated | None) -> dict[str, Any]:
+    """The filters as arguments of a tool."""
+    lists = {name: getattr(asked, name) for name in ("category", "tags", "format", "author", "language", "metadata")}
+    filters: dict[str, Any] = {name: tuple(dict.fromkeys(values)) for name, values in lists.items() if values}
+    if dated and dated.start:
+        filters["after"] = dated.start
+    if dated and dated.before:
+        filters["before"] = dated.before
+    if dated and dated.field != "date" and (dated.start or dated.end):
+        filters["date_field"] = dated.field
+    return filters
+
+
+def _is_empty(word: str) -> bool:
+    if word.lower() in wording.GENERIC_KINDS:  # nouns have capitals in German
+        return True
+    return word in wording.EMPTY_VERBS or word in wording.DETERMINERS or word in wording.ASKING
+
+
+def _intent(query: str, *, counting: bool) -> Intent:
+    """What to do with what is left to look for."""
+    if not query:
+        return "count" if counting else "list"
+    bare = query.strip(" ?!.")
+    quoted = re.fullmatch(r"[\"“„][^\"“”]+[\"”“]", bare)
+    if quoted or all(_IDENTIFIER.fullmatch(word) for word in bare.split()):
+        return "keyword"
+    return "search"
