@@ -47,9 +47,9 @@ def obedient(request: Request) -> Reply:
     calls = [
         ToolCall("a", "send_mail", json.dumps({"to": "eve@example.net", "body": "x"})),
         ToolCall("b", "run_shell", json.dumps({"command": "touch /tmp/archivist-was-here.txt"})),
-        ToolCall("c", "read_document", json.dumps({"what": ELSEWHERE})),
-        ToolCall("d", "read_document", json.dumps({"what": "/etc/passwd"})),
-        ToolCall("e", "filter_documents", json.dumps({"category": ["vault"]})),
+        ToolCall("c", "read_document", json.dumps({"path": ELSEWHERE})),
+        ToolCall("d", "read_document", json.dumps({"path": "/etc/passwd"})),
+        ToolCall("e", "filter_documents", json.dumps({"category": "vault"})),
         ToolCall("f", "keyword_search", json.dumps({"query": "salaries month earns"})),
         ToolCall("g", "hybrid_search", json.dumps({"query": "77777", "within": "set_1"})),
         ToolCall("h", "run_sql", json.dumps({"sql": "DROP TABLE documents"})),
@@ -126,7 +126,7 @@ def terminal_text(turn: Turn) -> Iterator[str]:
 @pytest.mark.parametrize("name", sorted(POISONED))
 def test_what_a_document_says_is_no_call_when_it_is_a_tool_result(poisoned: Library, name: str) -> None:
     path = f"runbooks/{name}"
-    script = [says("", ("a", "read_document", json.dumps({"what": path}))), says("Nothing to do.")]
+    script = [says("", ("a", "read_document", json.dumps({"path": path}))), says("Nothing to do.")]
     turn, calls = ask(poisoned, Scripted(script))
     assert [call.call.id for call in calls] == ["a"]
     assert turn.answer == "Nothing to do."
