@@ -252,10 +252,10 @@ class Library:
         compiled = compile_filters(filters, today=today)
         return compiled.range, compiled.date_field
 
-    def notes(self, query: str | None, filters: Filters = _NO_FILTERS) -> list[str]:
+    def notes(self, query: str | None, filters: Filters = _NO_FILTERS, *, today: date | None = None) -> list[str]:
         """What a person should know of a search: parts of the query not taken as written, names that the library does not have."""
         with self.snapshot():
-            compiled = compile_filters(filters, today=None)
+            compiled = compile_filters(filters, today=today)
             parsed = keyword.read(self._connection, query, allowed_sql=compiled.select) if query else None
             return [*(parsed.notes if parsed else ()), *nearest(self._connection, filters, allowed_sql=compiled.outer)]
 
