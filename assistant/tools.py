@@ -64,9 +64,9 @@ class ToolOutput:
 class Tool:
     """A function with its declaration. run is called with the validated arguments by name; it may raise ToolError.
 
-    name: any text; backends map it where their wire forbids it (WireNames). parameters: a JSON Schema of an object, or a pydantic
-    model to derive one from; kept without `$ref`. in_order: calls of one reply to such tools run one after another in call
-    order, because they number what they find.
+    name: any text; a wire that forbids it gets another (`backends.tool_names`). parameters: a JSON Schema of an object, or a
+    pydantic model to derive one from; kept without `$ref`. in_order: calls of one reply to such tools run one after another in
+    call order, because they number what they find.
     """
 
     name: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -49,7 +49,7 @@ class Offline:
         """It calls tools, costs nothing, and nothing leaves the machine."""
         return Capabilities(tools=True, price=Price(0.0, 0.0), local=True)
 
-    def send(self, request: Request) -> Iterator[TextDelta | Reply]:
+    def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
         """The next call of the plan, or the answer."""
         question, results = _turn(request.messages)
         plan = understand(question, self._catalogue, today=self._today)
