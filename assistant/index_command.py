@@ -57,25 +57,42 @@ def run(
         raise UsageError("--watch goes neither with --dry-run nor with --rebuild")
     if rebuild and (dry_run or include or exclude or max_size or prune):
         raise UsageError("--rebuild takes folders and --embedder alone", "run archivist index with the other options afterwards")
-    notes = render.err()
 
     def say(text: str) -> None:
         if not quiet:
-            notes.write(render.safe(text))
+            render.err().write(render.safe(text))  # asked for each time: a bar stands in for the stream while it is shown
 
     model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
     rules = upkeep.Rules(include or None, exclude or None, max_size * 1_000_000 if max_size else None)
-    with _Telling(verbose=verbose, quiet=quiet, as_json=as_json) as telling:
-        if rebuild:
-            summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)
-        else:
-            summary = upkeep.index(
-                library, places, model, rules=rules, prune=prune, dry_run=dry_run, report=telling.report, say=say
-            )
-    telling.finish(summary, library, dry_run=dry_run)
-    if watch:
-        _watch(library, model, telling, say)
+    telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json)
+    try:
+        with telling:
+            if rebuild:
+                summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)
+            else:
+                summary = upkeep.index(
+                    library, places, model, rules=rules, prune=prune, dry_run=dry_run, report=telling.report, say=say
+                )
+        telling.finish(summary, library, dry_run=dry_run)
+        if watch:
+            _watch(library, model, telling, say)
+    except KeyboardInterrupt:
+        render.err().write(render.safe(f"interrupted; {_holdings(library)}"))
+        return 130
     return 1 if summary.refused or (strict and summary.failed + summary.kept) else 0
+
+
+def _holdings(library: Path) -> str:
+    """What is kept of a run that was interrupted, asked of the library itself."""
+    from search import Library
+    from search.errors import LibraryError
+
+    try:
+        with Library.open(library) as opened:
+            count = opened.coverage().documents
+    except LibraryError:
+        return "there is no library yet"  # it is made, with all its tables, before the first document is read
+    return f"the library holds {render.counted(count, 'document')}, the next run goes on from there"
 
 
 def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:

@@ -276,6 +276,11 @@ def _passage_place(passage: Evidence) -> str:
     return f"{one_line(passage.path)}:{passage.first_line}"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: "1 document", "2 documents"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def bytes_in_words(size: int) -> str:
     """A number of bytes in kB or MB."""
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"

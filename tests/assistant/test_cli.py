@@ -685,19 +685,34 @@ def test_ctrl_c_exits_130_and_keeps_what_is_done(write: Write, folder: Path, arc
     for number in range(300):
         write(f"{number:03}.md", f"text number {number}")
     program = INTERRUPTED.format(tests=str(ROOT / "tests"))
-    argv = [sys.executable, "-c", program, "index", str(folder), "-l", str(library_file)]
+    argv = [sys.executable, "-c", program, "index", str(folder), "-v", "-l", str(library_file)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment()) as process:
         assert process.stderr is not None
         while process.stderr.readline() not in {"READY\n", ""}:
             pass
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip() == "interrupted; what was done so far is kept"
     kept = archivist("status", "--json").json["coverage"]["documents"]  # type: ignore[index]
     assert 100 <= kept < 300
+    assert err.strip() == f"interrupted; the library holds {kept} documents, the next run goes on from there"
+    assert out.count("+ ") == kept, "no file is called added before it is"
     done = archivist("index", folder, "--json").json
     assert (done["added"], done["unchanged"]) == (300 - kept, kept)
+
+
+@pytest.mark.parametrize("options", [[], ["--watch"]])
+def test_ctrl_c_before_anything_is_stored_says_so(
+    archivist: Archivist, write: Write, folder: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StandIn, "embed_passages", interrupted)
+    write("a.md", "text")
+    assert archivist("index", folder, *options) == Done(
+        130, "", "interrupted; the library holds 0 documents, the next run goes on from there\n"
+    )
 
 
 def test_a_bar_is_shown_on_a_terminal_only(write: Write, folder: Path, library_file: Path) -> None:

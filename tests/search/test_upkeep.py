@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from standin import StandIn
 
 from search import EmbedderError, Filters, Library, LibraryError, NotFoundError, SourceError, sources, store, upkeep
+from search.embedding import Vectors
 from search.indexing import Change, Progress, Summary
 from search.models import Extract
 from search.upkeep import Rules
@@ -669,3 +670,24 @@ def test_a_file_dated_in_the_future_is_not_read_again_at_every_run(index: Index,
     os.utime(written, (9e9, 9e9))
     index(written.parent)
     assert index(written.parent).read == 0
+
+
+def test_an_interrupted_batch_keeps_and_tells_what_was_complete(
+    write: Write, folder: Path, library_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted(StandIn):
+        def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            if self.embedded:
+                raise KeyboardInterrupt
+            return super().embed_passages(texts)
+
+    monkeypatch.setattr("search.indexing._SLICE", 2)
+    for name in "abc":
+        write(f"{name}.md", f"the text of {name}")
+    write("d.md", "# One\n\none\n\n# Two\n\n" + "words of another passage " * 200)
+    said: list[Change | Progress] = []
+    with pytest.raises(KeyboardInterrupt):
+        upkeep.index(library_file, [folder], Interrupted(), report=said.append)
+    told = [each.path for each in said if isinstance(each, Change)]
+    assert told == paths(library_file) == ["a.md", "b.md"]
+    sound(library_file)
