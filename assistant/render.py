@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_NEEDS_QUOTES = re.compile(r'\A"|[\n\t]')
 _SNIPPET_LINES = 3
 _TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
@@ -104,15 +105,36 @@ def place(document: Document, line: int | None = None, page: int | None = None) 
     return one_line(document.path) + (f":{line}" if line else "")
 
 
-def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:
-    """Numbered hits with place, key, date, heading path and a snippet whose matched words are marked."""
+def full_path(document: Document) -> Path:
+    """Where a document's file lies; relative for texts that a program added."""
     from search.sources import to_os
 
+    return Path(to_os(document.root)) / to_os(document.path)
+
+
+def quoted_path(path: Path) -> str:
+    r"""A path on one line: as it is, or as git quotes it when it holds what a line or a terminal cannot.
+
+    Such a path stands in double quotes, with \n, \t, \" and \\; each other byte that cannot be shown is \ and three octal digits.
+    """
+    name = os.fspath(path)
+    if safe(name) == name and not _NEEDS_QUOTES.search(name):
+        return name
+    return f'"{"".join(map(_quoted_character, name))}"'
+
+
+def _quoted_character(character: str) -> str:
+    escape = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}.get(character)
+    return escape or safe(character) or "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
+
+
+def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:
+    """Numbered hits with place, key, date, heading path and a snippet whose matched words are marked."""
     width = len(str(len(found)))
     for number, hit in enumerate(found, 1):
         document, passage = hit.document, hit.passage
         where = terminal.style(place(document, passage.first_line, passage.page), "1")
-        full = Path(to_os(document.root)) / to_os(document.path)
+        full = full_path(document)
         dated = f"  {document.date}" if document.date else ""
         terminal.write(f"{number:>{width}}  {terminal.link(where, full, passage.first_line)}  {passage.key}{dated}")
         indent = " " * (width + 2)

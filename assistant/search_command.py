@@ -94,8 +94,8 @@ def _show(found: Sequence[Hit], form: Form, explain: bool) -> None:
     elif form == "csv":
         _csv(found)
     elif form == "paths":
-        for path in dict.fromkeys(hit.document.path for hit in found):
-            render.out().write(render.safe(path).replace("\n", " "))
+        for full in dict.fromkeys(render.full_path(hit.document) for hit in found):
+            render.out().write(render.quoted_path(full))
     else:
         render.hits(found, render.out(), explain=explain)
 
@@ -128,7 +128,7 @@ def _rounded(score: float | None) -> float | None:
 
 
 def _csv(found: Sequence[Hit]) -> None:
-    names = ["key", "path", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
+    names = ["key", "path", "root", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
     rows = io.StringIO()
     writer = csv.DictWriter(rows, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()

@@ -106,11 +106,9 @@ def _object(document: Document, passage: Passage | None, reading: Reading) -> di
 
 
 def _print(document: Document, passage: Passage | None, reading: Reading) -> None:
-    from search.sources import to_os
-
     out = render.out()
     where = render.place(document, passage.first_line if passage else None, passage.page if passage else None)
-    full = Path(to_os(document.root)) / to_os(document.path)
+    full = render.full_path(document)
     out.write(out.link(out.style(where, "1"), full, reading.first_line) + (f"  {passage.key}" if passage else ""))
     facts = [document.title, document.category, document.author, document.language, *document.tags]
     dated = f"{document.date} ({document.date_source})" if document.date else None

@@ -371,11 +371,31 @@ def test_search_in_lines_csv_and_paths(archivist: Archivist, notes: Path) -> Non
     assert [json.loads(line) for line in lines.out.splitlines()] == whole
     rows = list(csv.DictReader(io.StringIO(archivist(*search, "--csv").out)))
     assert [row["key"] for row in rows] == [hit["key"] for hit in whole]  # type: ignore[attr-defined]
-    assert list(rows[0]) == ["key", "path", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
+    assert list(rows[0]) == ["key", "path", "root", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
     assert all("\n" in row["text"] for row in rows)
     paths = archivist(*search, "--paths")
     assert paths.err == ""
-    assert sorted(paths.out.splitlines()) == ["guides/日本語.md", "runbooks/cache.md", "runbooks/gateway.md"]
+    assert sorted(paths.out.splitlines()) == [
+        str(notes / path) for path in ("guides/日本語.md", "runbooks/cache.md", "runbooks/gateway.md")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        (b"it's a \\ name.md", "it's a \\ name.md"),
+        (b"two\nlines.md", r'"two\nlines.md"'),
+        (b'two\nand"\\.md', r'"two\nand\"\\.md"'),
+        (b"caf\xe9.md", r'"caf\351.md"'),
+        ("zero\u200bwidth.md".encode(), r'"zero\342\200\213width.md"'),
+    ],
+)
+def test_a_printed_path_can_be_read_back_from_one_line(archivist: Archivist, folder: Path, name: bytes, written: str) -> None:
+    (folder / os.fsdecode(name)).write_text("gateway")
+    archivist("index", folder)
+    line = archivist("search", "gateway", "--mode", "keyword", "--paths").out.removesuffix("\n")
+    quote = '"' if written.startswith('"') else ""
+    assert line == f"{quote}{folder}/{written.removeprefix(quote)}"
 
 
 def test_forms_for_programs_are_complete_when_nothing_is_found(archivist: Archivist, notes: Path) -> None:
@@ -402,7 +422,7 @@ def test_forms_for_programs_are_complete_when_nothing_is_found(archivist: Archiv
 )
 def test_filters_on_the_command_line(archivist: Archivist, notes: Path, options: list[str], expected: set[str]) -> None:
     done = archivist("search", "timeout 接続", "--mode", "keyword", "--paths", *options)
-    assert set(done.out.splitlines()) == expected
+    assert set(done.out.splitlines()) == {str(notes / path) for path in expected}
 
 
 @pytest.mark.parametrize("mode", ["keyword", "vector", "hybrid"])
@@ -420,7 +440,7 @@ def test_similar_passages_by_key_and_by_text(archivist: Archivist, notes: Path, 
     assert whole["hits"][0]["path"] == "runbooks/cache.md"  # type: ignore[index]
     assert key not in [hit["key"] for hit in whole["hits"]]  # type: ignore[attr-defined]
     done = archivist("search", "--like-text", "the gateway has a timeout", "--paths", "-n", "1")
-    assert done.out == "runbooks/gateway.md\n"
+    assert done.out == f"{notes}/runbooks/gateway.md\n"
 
 
 def test_keyword_search_and_show_ask_for_no_model(archivist: Archivist, notes: Path, model: list[str]) -> None:
