@@ -63,7 +63,7 @@ def run(
             render.err().write(render.safe(text))  # asked for each time: a bar stands in for the stream while it is shown
 
     model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
-    rules = upkeep.Rules(include or None, exclude or None, max_size * 1_000_000 if max_size else None)
+    rules = upkeep.Rules(_globs(include), _globs(exclude), max_size * 1_000_000 if max_size else None)
     telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json)
     try:
         with telling:
@@ -80,6 +80,11 @@ def run(
         render.err().write(render.safe(f"interrupted; {_holdings(library)}"))
         return 130
     return 1 if summary.refused or (strict and summary.failed + summary.kept) else 0
+
+
+def _globs(given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The globs that replace those kept: None when none were given, an empty one alone (--exclude '') for no globs any more."""
+    return () if given == ("",) else given or None
 
 
 def _holdings(library: Path) -> str:

@@ -13,6 +13,7 @@ from assistant.errors import UsageError
 if TYPE_CHECKING:
     from search import Document, Library, Passage
     from search.documents import Reading
+    from search.status import RootStatus
 
 _KEY = re.compile(r"#?[a-z2-7]{4,10}")
 _LISTED = 20
@@ -62,7 +63,9 @@ def status(library: Library, *, as_json: bool) -> None:
         out.write(f"model      {render.one_line(known.model)} ({(known.revision or '')[:12]}, {known.dimension or '?'} dimensions)")
     for root in known.roots:
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
-        out.write(f"folder     {render.one_line(root.path)}: {root.documents} documents, {when}")
+        out.write(f"folder     {render.one_line(root.path)}: {render.counted(root.documents, 'document')}, {when}")
+        for line in _forgotten(root):
+            out.write(f"           {line}")
     if coverage.without_text:
         out.write(f"no text    {coverage.without_text} of {coverage.documents} files:")
         for path, reason in known.without_text[:_LISTED]:
@@ -82,7 +85,26 @@ def roots(library: Library, *, as_json: bool) -> None:
         there = "" if not Path(root.path).is_absolute() or Path(root.path).is_dir() else "; the folder is not there"
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
         only = f"; only {', '.join(map(render.one_line, root.named))}" if root.named and not root.whole else ""
-        out.write(f"{render.one_line(root.path)}: {root.documents} documents, {when}{only}{there}")
+        out.write(f"{render.one_line(root.path)}: {render.counted(root.documents, 'document')}, {when}{only}{there}")
+        for line in (*_rules(root), *_forgotten(root)):
+            out.write(f"    {line}")
+
+
+def _rules(root: RootStatus) -> list[str]:
+    """What was given with an earlier run and is kept for the next ones."""
+    from search.sources import MAX_BYTES
+
+    kept = [("only files that fit", root.include), ("no files that fit", root.exclude)]
+    lines = [f"{what} {', '.join(map(render.one_line, globs))}" for what, globs in kept if globs]
+    return [*lines, f"files up to {root.max_bytes / 1e6:g} MB"] if root.max_bytes != MAX_BYTES else lines
+
+
+def _forgotten(root: RootStatus) -> list[str]:
+    if not root.forgotten:
+        return []
+    names = ", ".join(map(render.one_line, root.forgotten[:_LISTED]))
+    more = f" and {len(root.forgotten) - _LISTED} more" if len(root.forgotten) > _LISTED else ""
+    return [f"{len(root.forgotten)} left out by forget: {names}{more}"]
 
 
 def _line_range(lines: str | None) -> tuple[int | None, int | None]:

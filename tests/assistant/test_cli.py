@@ -526,11 +526,30 @@ def test_roots_lists_folders_and_single_files(archivist: Archivist, notes: Path,
     archivist("index", other / "single.md")
     done = archivist("roots")
     assert f"{notes}: 4 documents, indexed just now\n" in done.out
-    assert f"{other}: 1 documents, indexed just now; only single.md\n" in done.out
+    assert f"{other}: 1 document, indexed just now; only single.md\n" in done.out
     assert [root["path"] for root in archivist("roots", "--json").json["roots"]] == [str(notes), str(other)]  # type: ignore[attr-defined]
     (other / "single.md").unlink()
     other.rmdir()
     assert "; the folder is not there" in archivist("roots").out
+
+
+def test_roots_show_the_rules_that_are_kept_and_an_empty_glob_clears_them(archivist: Archivist, notes: Path) -> None:
+    archivist("index", notes, "--include", "*.md", "--exclude", "guides/**", "--exclude", "*.txt", "--max-size", "2")
+    kept = archivist("roots").out.splitlines()[1:]
+    assert kept == ["    only files that fit *.md", "    no files that fit guides/**, *.txt", "    files up to 2 MB"]
+    assert archivist("index", notes, "--exclude", "*.tmp").out.splitlines()[-1].startswith("1 added")
+    assert archivist("index", notes, "--include", "", "--exclude", "", "--max-size", "50").code == 0
+    assert archivist("roots").out == f"{notes}: 4 documents, indexed just now\n"
+
+
+def test_what_was_forgotten_is_shown_until_it_is_indexed_by_name(archivist: Archivist, notes: Path) -> None:
+    archivist("forget", "runbooks/cache.md")
+    archivist("index")
+    for command in ("roots", "status"):
+        assert "    1 left out by forget: runbooks/cache.md\n" in archivist(command).out
+        assert archivist(command, "--json").json["roots"][0]["forgotten"] == ["runbooks/cache.md"]  # type: ignore[index]
+    archivist("index", notes / "runbooks/cache.md")
+    assert "forget" not in archivist("roots").out
 
 
 def test_forget_counts_what_it_removed(archivist: Archivist, notes: Path) -> None:
