@@ -14,8 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from search import dates, languages, readers, terms
 from search.chunking import Chunk, Tokenizer, chunk, embedded_text
-from search.errors import ReadError
+from search.errors import ArchivistError, ReadError
 from search.models import Extract
+from search.readers.cleaning import one_line
 from search.store import DocumentRecord, PassageRecord
 
 
@@ -57,12 +58,18 @@ def now() -> str:
 
 
 def draft_file(file: File, data: bytes, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
-    """Read a file's bytes into a draft. A file that a reader refuses gives a document without text that says why."""
+    """Read a file's bytes into a draft. A file that a reader refuses, or fails on, gives a document without text that says why."""
     try:
-        extract = readers.read(Path(file.path), data)
+        return draft(file, readers.read(Path(file.path), data), content_hash, tokenizer, max_tokens)
     except ReadError as error:
         return without_text(file, str(error), content_hash)
-    return draft(file, extract, content_hash, tokenizer, max_tokens)
+    except ArchivistError:
+        raise  # nothing that is wrong with the file: the model, the day that was set
+    except Exception as error:  # noqa: BLE001 - whatever a parser trips over in one file, the others are still to be read
+        # When memory ran out, the next run may have more.
+        kept_hash = None if isinstance(error, MemoryError) else content_hash
+        reason = one_line(f"{type(error).__name__}: {error}", 150).removesuffix(":")
+        return without_text(file, f"could not be read: {reason}", kept_hash)
 
 
 def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:

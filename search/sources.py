@@ -162,6 +162,8 @@ def read_bytes(source: SourceFile, max_bytes: int = MAX_BYTES) -> bytes:
         if error.errno == errno.ELOOP:
             raise ReadError("became a link while the folder was read; not followed") from error
         raise ReadError(f"cannot be read: {error.strerror}") from error
+    except MemoryError as error:
+        raise ReadError("larger than the memory that is free") from error
 
 
 def content_hash(data: bytes) -> str:

@@ -613,6 +613,35 @@ def test_how_bytes_were_decoded_is_told_and_kept(index: Index, folder: Path, lib
         assert [hit.document.path for hit in library.keyword_search("Guten")] == ["utf16.txt"]
 
 
+@pytest.mark.parametrize("error", [ZeroDivisionError("by\nnothing"), RecursionError("too deep"), MemoryError()])
+def test_a_file_that_a_reader_fails_on_is_recorded_and_the_run_goes_on(
+    index: Index, write: Write, folder: Path, library_file: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def read(path: Path, data: bytes) -> Extract:
+        if path.name == "bad.txt":
+            raise error
+        return Extract(text=data.decode(), format="text")
+
+    monkeypatch.setattr("search.readers.read", read)
+    write("bad.txt", "one")
+    write("good.txt", "two")
+    summary = index(folder)
+    assert (summary.added, summary.failed) == (1, 1)
+    with Library.open(library_file) as library:
+        reason = dict(library.status().without_text)["bad.txt"]
+    assert reason == f"could not be read: {type(error).__name__}: {error}".replace("\n", " ").removesuffix(": ")
+
+
+def test_a_model_that_cannot_be_used_ends_the_run_and_blames_no_file(index: Index, write: Write, folder: Path) -> None:
+    class Broken(StandIn):
+        def token_starts(self, text: str) -> list[int]:
+            raise EmbedderError("no tokenizer")
+
+    write("a.txt", "one")
+    with pytest.raises(EmbedderError):
+        upkeep.index(folder.parent / "library.db", [folder], Broken())
+
+
 def test_file_names_in_any_encoding_are_indexed_found_and_forgotten(
     index: Index, folder: Path, library_file: Path, embedder: StandIn
 ) -> None:
