@@ -22,12 +22,13 @@ from search.store import DocumentRecord, PassageRecord
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What is known of a file before it is read: its root's id, its path below that root, size in bytes, time of change."""
+    """What is known of a file before it is read: its root's id, its path below that root, size in bytes, times of change."""
 
     root: int
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         content_hash=content_hash,
         size=file.size,
         mtime_ns=file.mtime_ns,
+        ctime_ns=file.ctime_ns,
         pages=len(extract.page_starts) or None,
         text_status="ok" if chunks else extract.no_text or "empty: no text in it",
         encoding=extract.encoding,
@@ -131,6 +133,7 @@ def without_text(file: File, reason: str, content_hash: str | None, *, failed: b
         content_hash=content_hash,
         size=file.size,
         mtime_ns=file.mtime_ns if content_hash else None,
+        ctime_ns=file.ctime_ns,
         pages=None,
         text_status=reason,
         encoding="",

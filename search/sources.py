@@ -53,13 +53,14 @@ class SourceFile:
     """A regular file to be read.
 
     path: from the root, "/" between the parts, as `to_text` writes it. full: where to open it. size: bytes. mtime_ns: modified,
-    in nanoseconds since 1970.
+    in nanoseconds since 1970. ctime_ns: when anything about it changed last, its name and mtime included; nobody can set it.
     """
 
     path: str
     full: Path
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +338,7 @@ def _regular(path: str, full: str, info: os.stat_result, max_bytes: int) -> Sour
         return Skipped(to_text(path), f"not a regular file but {_kind(info.st_mode)}")
     if info.st_size > max_bytes:
         return Skipped(to_text(path), _too_large(max_bytes))
-    return SourceFile(to_text(path), Path(full), info.st_size, info.st_mtime_ns)
+    return SourceFile(to_text(path), Path(full), info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def _read(descriptor: int, max_bytes: int) -> bytes:
