@@ -14,19 +14,21 @@ from pathlib import Path, PurePosixPath
 
 from search import dates, languages, readers, terms
 from search.chunking import Chunk, Tokenizer, chunk, embedded_text
-from search.errors import ReadError
+from search.errors import ArchivistError, ReadError
 from search.models import Extract
+from search.readers.cleaning import one_line
 from search.store import DocumentRecord, PassageRecord
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What is known of a file before it is read: its root's id, its path below that root, size in bytes, time of change."""
+    """What is known of a file before it is read: its root's id, its path below that root, size in bytes, times of change."""
 
     root: int
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,18 @@ def now() -> str:
 
 
 def draft_file(file: File, data: bytes, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
-    """Read a file's bytes into a draft. A file that a reader refuses gives a document without text that says why."""
+    """Read a file's bytes into a draft. A file that a reader refuses, or fails on, gives a document without text that says why."""
     try:
-        extract = readers.read(Path(file.path), data)
+        return draft(file, readers.read(Path(file.path), data), content_hash, tokenizer, max_tokens)
     except ReadError as error:
         return without_text(file, str(error), content_hash)
-    return draft(file, extract, content_hash, tokenizer, max_tokens)
+    except ArchivistError:
+        raise  # nothing that is wrong with the file: the model, the day that was set
+    except Exception as error:  # noqa: BLE001 - whatever a parser trips over in one file, the others are still to be read
+        # When memory ran out, the next run may have more.
+        kept_hash = None if isinstance(error, MemoryError) else content_hash
+        reason = one_line(f"{type(error).__name__}: {error}", 150).removesuffix(":")
+        return without_text(file, f"could not be read: {reason}", kept_hash)
 
 
 def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
@@ -91,6 +99,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         content_hash=content_hash,
         size=file.size,
         mtime_ns=file.mtime_ns,
+        ctime_ns=file.ctime_ns,
         pages=len(extract.page_starts) or None,
         text_status="ok" if chunks else extract.no_text or "empty: no text in it",
         encoding=extract.encoding,
@@ -124,6 +133,7 @@ def without_text(file: File, reason: str, content_hash: str | None, *, failed: b
         content_hash=content_hash,
         size=file.size,
         mtime_ns=file.mtime_ns if content_hash else None,
+        ctime_ns=file.ctime_ns,
         pages=None,
         text_status=reason,
         encoding="",

@@ -30,7 +30,7 @@ _BATCH_PASSAGES = 256
 _BATCH_DOCUMENTS = 64
 _SLICE = 64  # passages embedded at a time: what an interrupted batch has finished is kept
 _PAGE = 500
-# A file that changes twice within one tick of the file system's clock keeps its time: a file this young is looked at again.
+# A file that changes twice within one tick of the file system's clock keeps its times: a file this young is looked at again.
 _CLOCK_TICK_NS = 50_000_000
 
 
@@ -159,7 +159,7 @@ class Indexer:
             db.execute("DROP TABLE IF EXISTS temp.candidates")
             db.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY, path TEXT NOT NULL, content_hash TEXT)")
             db.execute(
-                "CREATE TEMP TABLE candidates (known INTEGER, path TEXT, size INTEGER, mtime_ns INTEGER, "
+                "CREATE TEMP TABLE candidates (known INTEGER, path TEXT, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, "
                 "PRIMARY KEY (known, path)) WITHOUT ROWID"
             )
             db.execute(
@@ -184,14 +184,16 @@ class Indexer:
 
     def _compare(self, root: Root, found: SourceFile) -> None:
         db = self._connection
-        row = db.execute("SELECT id, size, mtime_ns FROM documents WHERE root = ? AND path = ?", (root.id, found.path)).fetchone()
+        row = db.execute(
+            "SELECT id, size, mtime_ns, ctime_ns FROM documents WHERE root = ? AND path = ?", (root.id, found.path)
+        ).fetchone()
         if row is not None:
             db.execute("DELETE FROM temp.gone WHERE id = ?", (row[0],))
-        if row is not None and (row[1], row[2]) == (found.size, found.mtime_ns):
+        if row is not None and row[1:] == (found.size, found.mtime_ns, found.ctime_ns):
             self.summary.unchanged += 1
         else:
-            candidate = (row is not None, found.path, found.size, found.mtime_ns)
-            db.execute("INSERT OR REPLACE INTO temp.candidates VALUES (?, ?, ?, ?)", candidate)
+            candidate = (row is not None, found.path, found.size, found.mtime_ns, found.ctime_ns)
+            db.execute("INSERT OR REPLACE INTO temp.candidates VALUES (?, ?, ?, ?, ?)", candidate)
 
     def _skip(self, skipped: Skipped) -> None:
         """Tell of a place that was passed over; what is known from below an unreadable one is not taken for gone."""
@@ -205,18 +207,20 @@ class Indexer:
         """What needs a look, new paths first: the vectors of a file that was renamed are still stored then."""
         last: tuple[int, str] = (-1, "")
         while rows := self._connection.execute(
-            "SELECT known, path, size, mtime_ns FROM temp.candidates WHERE (known, path) > (?, ?) ORDER BY known, path LIMIT ?",
+            "SELECT known, path, size, mtime_ns, ctime_ns FROM temp.candidates WHERE (known, path) > (?, ?) "
+            "ORDER BY known, path LIMIT ?",
             (*last, _PAGE),
         ).fetchall():
-            for _, path, size, mtime_ns in rows:
-                yield File(root.id, path, size, mtime_ns)
+            for _, path, size, mtime_ns, ctime_ns in rows:
+                yield File(root.id, path, size, mtime_ns, ctime_ns)
             last = (rows[-1][0], rows[-1][1])
 
     def _take(self, root: Root, file: File) -> None:
         """Read one file that is new or differs, and queue, move or just note it."""
         full = root.path / sources.to_os(file.path)
         # A link that was named by itself is meant to be followed; any other that took a file's place meanwhile is not.
-        source = SourceFile(file.path, full.resolve() if file.path in root.named else full, file.size, file.mtime_ns)
+        opened = full.resolve() if file.path in root.named else full
+        source = SourceFile(file.path, opened, file.size, file.mtime_ns, file.ctime_ns)
         started = time.time_ns()
         self.summary.read += 1
         try:
@@ -224,14 +228,14 @@ class Indexer:
         except ReadError as error:
             self._unreadable(file, str(error))
             return
-        settled = abs(started - file.mtime_ns) > _CLOCK_TICK_NS
+        settled = min(abs(started - file.mtime_ns), abs(started - file.ctime_ns)) > _CLOCK_TICK_NS
         digest = sources.content_hash(data)
         known = self._connection.execute(
             "SELECT id, content_hash, modified FROM documents WHERE root = ? AND path = ?", (root.id, file.path)
         ).fetchone()
         same = known is not None and known[1] == digest
         if same and known[2] == local_day(file.mtime_ns):
-            self._touch(known[0], file.mtime_ns if settled else None)
+            self._touch(known[0], file.mtime_ns if settled else None, file.ctime_ns)
             return
         draft = draft_file(file, data, digest, self._embedder, self._max_tokens)
         if not settled:
@@ -254,12 +258,14 @@ class Indexer:
         draft = without_text(file, reason, None)
         self._queue(draft, None, _change(draft, False))
 
-    def _touch(self, document: int, mtime_ns: int | None) -> None:
-        """Only the time of change differs, within a day: nothing is read into passages or embedded anew."""
+    def _touch(self, document: int, mtime_ns: int | None, ctime_ns: int) -> None:
+        """Only the times of change differ, within a day: nothing is read into passages or embedded anew."""
         self.summary.unchanged += 1
         if not self._dry_run:
             with store.writing(self._connection):
-                self._connection.execute("UPDATE documents SET mtime_ns = ? WHERE id = ?", (mtime_ns, document))
+                self._connection.execute(
+                    "UPDATE documents SET mtime_ns = ?, ctime_ns = ? WHERE id = ?", (mtime_ns, ctime_ns, document)
+                )
 
     def _redate(self, document: int, record: DocumentRecord) -> None:
         """The same content with a time of change on another day: dates may follow from it, passages and vectors stay."""

@@ -53,13 +53,14 @@ class SourceFile:
     """A regular file to be read.
 
     path: from the root, "/" between the parts, as `to_text` writes it. full: where to open it. size: bytes. mtime_ns: modified,
-    in nanoseconds since 1970.
+    in nanoseconds since 1970. ctime_ns: when anything about it changed last, its name and mtime included; nobody can set it.
     """
 
     path: str
     full: Path
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,8 @@ def read_bytes(source: SourceFile, max_bytes: int = MAX_BYTES) -> bytes:
         if error.errno == errno.ELOOP:
             raise ReadError("became a link while the folder was read; not followed") from error
         raise ReadError(f"cannot be read: {error.strerror}") from error
+    except MemoryError as error:
+        raise ReadError("larger than the memory that is free") from error
 
 
 def content_hash(data: bytes) -> str:
@@ -335,7 +338,7 @@ def _regular(path: str, full: str, info: os.stat_result, max_bytes: int) -> Sour
         return Skipped(to_text(path), f"not a regular file but {_kind(info.st_mode)}")
     if info.st_size > max_bytes:
         return Skipped(to_text(path), _too_large(max_bytes))
-    return SourceFile(to_text(path), Path(full), info.st_size, info.st_mtime_ns)
+    return SourceFile(to_text(path), Path(full), info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def _read(descriptor: int, max_bytes: int) -> bytes:

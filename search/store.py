@@ -63,6 +63,7 @@ class DocumentRecord:
     content_hash: str | None
     size: int
     mtime_ns: int | None
+    ctime_ns: int | None
     pages: int | None
     text_status: str
     encoding: str

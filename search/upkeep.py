@@ -91,7 +91,7 @@ def add_texts(
         root = _keep(connection, _planned(connection, Path(name), whole=False, rules=_KEEP))
         indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
         for document, extract in texts:
-            file = File(root.id, document, len(extract.text), 0)
+            file = File(root.id, document, len(extract.text), 0, 0)
             content_hash = sources.content_hash(extract.text.encode("utf-8", "surrogatepass"))
             indexer.add(draft(file, extract, content_hash, embedder, max_tokens))
         indexer.flush()

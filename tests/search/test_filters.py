@@ -483,6 +483,7 @@ def record(document: Mapping[str, Any]) -> DocumentRecord:
         content_hash=None,
         size=0,
         mtime_ns=None,
+        ctime_ns=None,
         pages=None,
         text_status="ok",
         encoding="",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -170,8 +171,7 @@ def test_a_library_inside_its_root_does_not_index_itself(folder: Path, write: Wr
     place = folder / "library.db"
     upkeep.index(place, [folder], embedder)
     assert paths(place) == ["a.md", "library.db.md"]
-    for file in folder.glob("*.md"):
-        os.utime(file, (1_700_000_000, 1_700_000_000))  # a file changed within the clock's last tick is looked at again
+    time.sleep(0.1)  # a file changed within the clock's last tick is looked at again
     upkeep.index(place, [], embedder)
     summary = upkeep.index(place, [], embedder)
     assert (summary.unchanged, summary.read, summary.no_text) == (2, 0, 0)
@@ -612,6 +612,35 @@ def test_how_bytes_were_decoded_is_told_and_kept(index: Index, folder: Path, lib
     with Library.open(library_file, embedder=StandIn()) as library:
         assert [hit.document.path for hit in library.keyword_search("Köln")] == ["latin.txt"]
         assert [hit.document.path for hit in library.keyword_search("Guten")] == ["utf16.txt"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by\nnothing"), RecursionError("too deep"), MemoryError()])
+def test_a_file_that_a_reader_fails_on_is_recorded_and_the_run_goes_on(
+    index: Index, write: Write, folder: Path, library_file: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def read(path: Path, data: bytes) -> Extract:
+        if path.name == "bad.txt":
+            raise error
+        return Extract(text=data.decode(), format="text")
+
+    monkeypatch.setattr("search.readers.read", read)
+    write("bad.txt", "one")
+    write("good.txt", "two")
+    summary = index(folder)
+    assert (summary.added, summary.failed) == (1, 1)
+    with Library.open(library_file) as library:
+        reason = dict(library.status().without_text)["bad.txt"]
+    assert reason == f"could not be read: {type(error).__name__}: {error}".replace("\n", " ").removesuffix(": ")
+
+
+def test_a_model_that_cannot_be_used_ends_the_run_and_blames_no_file(index: Index, write: Write, folder: Path) -> None:
+    class Broken(StandIn):
+        def token_starts(self, text: str) -> list[int]:
+            raise EmbedderError("no tokenizer")
+
+    write("a.txt", "one")
+    with pytest.raises(EmbedderError):
+        upkeep.index(folder.parent / "library.db", [folder], Broken())
 
 
 def test_file_names_in_any_encoding_are_indexed_found_and_forgotten(
