@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant import render
 from assistant.errors import UsageError
+from search.counting import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -97,7 +98,7 @@ def _holdings(library: Path) -> str:
             count = opened.coverage().documents
     except LibraryError:
         return "there is no library yet"  # it is made, with all its tables, before the first document is read
-    return f"the library holds {render.counted(count, 'document')}, the next run goes on from there"
+    return f"the library holds {counted(count, 'document')}, the next run goes on from there"
 
 
 def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
@@ -109,7 +110,7 @@ def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         render.out().write(render.as_json({"removed": removed}))
     elif not quiet:
-        render.out().write(f"removed {removed} {'document' if removed == 1 else 'documents'}; the files stay where they are")
+        render.out().write(f"removed {counted(removed, 'document')}; the files stay where they are")
 
 
 def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
@@ -163,7 +164,7 @@ class _Telling:
         if isinstance(event, Change):
             self._tell(event)
         elif self._bar is not None and self._task is not None:
-            text = f"indexing, {event.embedded} passages embedded"
+            text = f"indexing, {counted(event.embedded, 'passage')} embedded"
             self._bar.update(self._task, completed=event.done, total=event.total, description=text)
 
     def finish(self, summary: Summary, library: Path, *, dry_run: bool) -> None:
@@ -191,7 +192,7 @@ class _Telling:
         line = ", ".join([*parts, f"{summary.unchanged} unchanged"])
         without = summary.no_text + summary.failed
         line += f"; {without} new without text" if without else ""
-        line += f"; {summary.embedded} passages embedded in {summary.seconds:.1f} s" if summary.embedded else ""
+        line += f"; {counted(summary.embedded, 'passage')} embedded in {summary.seconds:.1f} s" if summary.embedded else ""
         self._out.write(line)
 
     def _tell(self, change: Change) -> None:

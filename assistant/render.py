@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote
 
 from assistant.cleaning import clean, escaped
+from search.counting import counted
 
 if TYPE_CHECKING:
     from assistant.citations import Checked
@@ -207,11 +208,11 @@ def date_range(resolved: DateRange | None, field: str) -> str | None:
 
 def coverage(known: Coverage) -> str:
     """How much could be searched: "60 documents, 3 without text, indexed 2 days ago"."""
-    parts = [f"{known.documents} documents"]
+    parts = [counted(known.documents, "document")]
     if known.without_text:
         parts.append(f"{known.without_text} without text")
     if known.passages != known.embedded:
-        parts.append(f"{known.passages - known.embedded} passages not embedded")
+        parts.append(f"{counted(known.passages - known.embedded, 'passage')} not embedded")
     if known.indexed_at:
         parts.append(f"indexed {age(known.indexed_at)}")
     return ", ".join(parts)
@@ -221,9 +222,9 @@ def coverage_note(known: Coverage, now: datetime | None = None) -> str:
     """What stands beside an answer that counts or lists: "3 of 412 files had no text; the index is 2 days old"."""
     if not known.indexed_at:
         return "nothing was indexed yet"
-    texts = f"{known.without_text} of {known.documents} files had no text"
+    texts = f"{known.without_text} of {counted(known.documents, 'file')} had no text"
     missing = known.passages - known.embedded
-    unseen = f"; {missing} of {known.passages} passages have no embedding" if missing else ""
+    unseen = f"; {missing} of {counted(known.passages, 'passage')} without embedding" if missing else ""
     elapsed = _elapsed(known.indexed_at, now)
     return f"{texts}{unseen}; the index is {f'{elapsed} old' if elapsed else 'up to the minute'}"
 
@@ -289,11 +290,6 @@ def _passage_place(passage: Evidence) -> str:
     if passage.page is not None:
         return f"{one_line(passage.path)} p. {passage.page}"
     return f"{one_line(passage.path)}:{passage.first_line}"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: "1 document", "2 documents"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def bytes_in_words(size: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assistant import render
 from assistant.errors import UsageError
+from search.counting import counted
 
 if TYPE_CHECKING:
     from search import Document, Library, Passage
@@ -63,11 +64,11 @@ def status(library: Library, *, as_json: bool) -> None:
         out.write(f"model      {render.one_line(known.model)} ({(known.revision or '')[:12]}, {known.dimension or '?'} dimensions)")
     for root in known.roots:
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
-        out.write(f"folder     {render.one_line(root.path)}: {render.counted(root.documents, 'document')}, {when}")
+        out.write(f"folder     {render.one_line(root.path)}: {counted(root.documents, 'document')}, {when}")
         for line in _forgotten(root):
             out.write(f"           {line}")
     if coverage.without_text:
-        out.write(f"no text    {coverage.without_text} of {coverage.documents} files:")
+        out.write(f"no text    {coverage.without_text} of {counted(coverage.documents, 'file')}:")
         for path, reason in known.without_text[:_LISTED]:
             out.write(f"           {render.one_line(path)}: {render.one_line(reason)}")
         if len(known.without_text) > _LISTED:
@@ -85,7 +86,7 @@ def roots(library: Library, *, as_json: bool) -> None:
         there = "" if not Path(root.path).is_absolute() or Path(root.path).is_dir() else "; the folder is not there"
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
         only = f"; only {', '.join(map(render.one_line, root.named))}" if root.named and not root.whole else ""
-        out.write(f"{render.one_line(root.path)}: {render.counted(root.documents, 'document')}, {when}{only}{there}")
+        out.write(f"{render.one_line(root.path)}: {counted(root.documents, 'document')}, {when}{only}{there}")
         for line in (*_rules(root), *_forgotten(root)):
             out.write(f"    {line}")
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from search import sources, store
+from search.counting import counted
 from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
 from search.embedding import Embedder
 from search.errors import EmbedderError, ReadError, SourceError
@@ -364,7 +365,7 @@ class Indexer:
         if gone > 20 and gone * 2 > self._known and not prune:
             self.summary.refused += gone
             self.summary.messages.append(
-                f"{gone} of {self._known} documents of {root.path} would be removed: nothing was; --prune removes them"
+                f"{gone} of {counted(self._known, 'document')} of {root.path} would be removed: nothing was; --prune removes them"
             )
             return
         while rows := self._connection.execute("SELECT id, path FROM temp.gone ORDER BY path LIMIT ?", (_PAGE,)).fetchall():

@@ -230,7 +230,7 @@ def test_index_tells_changes_on_standard_output_and_counts(archivist: Archivist,
     (folder / "empty.md").unlink()
     lines = archivist("index").out.splitlines()
     assert sorted(lines[:3]) == ["- empty.md", "> c.md (was b.md)", "~ a.md"]
-    assert lines[3].startswith("0 added, 1 changed, 1 moved, 1 removed, 0 unchanged; 1 passages embedded")
+    assert lines[3].startswith("0 added, 1 changed, 1 moved, 1 removed, 0 unchanged; 1 passage embedded")
 
 
 def test_index_lists_the_first_20_of_each_kind_or_all(archivist: Archivist, write: Write, folder: Path) -> None:
