@@ -74,7 +74,7 @@ def run(
             )
     telling.finish(summary, library, dry_run=dry_run)
     if watch:
-        _watch(library, model, telling, say)
+        _watch(library, model, telling, say, told=summary.messages)
     return 1 if summary.refused or (strict and summary.failed + summary.kept) else 0
 
 
@@ -90,7 +90,8 @@ def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
         render.out().write(f"removed {removed} {'document' if removed == 1 else 'documents'}; the files stay where they are")
 
 
-def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
+def _watch(library: Path, model: Embedder, telling: _Telling, say: Any, *, told: list[str]) -> None:
+    """Index what changes. told: the messages of the last run; they are said again only when they have changed."""
     from search import Library, sources, upkeep
 
     with Library.open(library) as opened:
@@ -103,8 +104,9 @@ def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
         with telling:
             summary = upkeep.index(library, [] if first else places, model, report=telling.report, say=say)
         first = False
-        if telling.counts:
+        if telling.counts or summary.messages not in ([], told):
             telling.finish(summary, library, dry_run=False)
+        told = summary.messages
 
 
 class _Telling:

@@ -6,6 +6,8 @@ before. Colour and links appear only on a terminal, and never with NO_COLOR or T
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import re
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _SNIPPET_LINES = 3
 _TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
@@ -34,12 +37,21 @@ _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the 
 
 def safe(text: str) -> str:
     """Text that a terminal only shows: no control characters, no escapes, no invisible or direction-changing ones."""
-    return _UNSAFE.sub("", text)
+    return _UNSAFE.sub("", _shown(text))
 
 
 def as_json(value: object) -> str:
     """A value as JSON on one line; what a terminal would obey is escaped as JSON escapes it, so nothing is lost."""
-    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(value, ensure_ascii=False))
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], _shown(json.dumps(value, ensure_ascii=False)))
+
+
+def _shown(text: str) -> str:
+    """Text in which names that the operating system could not decode stand as they do everywhere."""
+    if not _UNDECODED.search(text):
+        return text
+    from search.sources import shown
+
+    return shown(text)
 
 
 def one_line(text: str) -> str:
@@ -86,13 +98,15 @@ class Terminal:
 
 
 def out() -> Terminal:
-    """Standard output: results."""
+    """Standard output: results. Raises OSError when it was closed before we started."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     return Terminal(sys.stdout)
 
 
 def err() -> Terminal:
-    """Standard error: progress, notes, ranges."""
-    return Terminal(sys.stderr)
+    """Standard error: progress, notes, ranges; nobody reads them when it is closed."""
+    return Terminal(sys.stderr if sys.stderr is not None else io.StringIO())
 
 
 def place(document: Document, line: int | None = None, page: int | None = None) -> str:

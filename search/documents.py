@@ -10,6 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -139,18 +140,15 @@ def find_document(connection: sqlite3.Connection, path: str) -> Document:
 
     Raises NotFoundError when there is none, QueryError when there are several.
     """
-    path = sources.to_text(path)
     rows: list[tuple[int, str, str]] = []
-    for condition in (
-        "d.path = ?1 OR rtrim(r.path, '/') || '/' || d.path = ?1",
-        "substr(d.path, -length(?1) - 1) = '/' || ?1",
-    ):
+    conditions = ("d.path = ?1 OR rtrim(r.path, '/') || '/' || d.path = ?1", "substr(d.path, -length(?1) - 1) = '/' || ?1")
+    for spelling, condition in product(sources.typed(path), conditions):
         rows = (
             rows
             or connection.execute(
                 "SELECT d.id, r.path, d.path FROM documents d JOIN _roots r ON r.id = d.root "
                 f"WHERE {condition} ORDER BY d.path, r.path",
-                (path,),
+                (spelling,),
             ).fetchall()
         )
     if not rows:

@@ -18,7 +18,7 @@ from typing import Any
 from search.dates import bounds
 from search.errors import FilterError
 from search.models import Condition, DateField, DateRange, Filters, Operator
-from search.sources import to_text
+from search.sources import to_text, typed
 
 Parameters = tuple[Any, ...]
 
@@ -159,7 +159,8 @@ def _tag(tag: str) -> Clause:
 
 
 def _globs(globs: Sequence[str]) -> Clause:
-    patterns = [to_text(pattern) if any(mark in pattern for mark in "*?[") else f"*{to_text(pattern)}*" for pattern in globs]
+    texts = [text for pattern in globs for text in typed(pattern)]
+    patterns = [text if any(mark in text for mark in "*?[") else f"*{text}*" for text in texts]
     sql = "EXISTS (SELECT 1 FROM json_each(?) g WHERE d.path GLOB g.value)"
     return Clause(f"source {' or '.join(globs)}", sql, (json.dumps(patterns),))
 
@@ -212,16 +213,16 @@ def _dates(filters: Filters, today: date | None) -> tuple[list[Clause], DateRang
     phrases: dict[str, str | None] = {}
     for name in ("after", "before", "during"):
         phrase = getattr(filters, name)
-        if phrase:
+        if phrase is not None:
             if _CHANGED.match(phrase):
                 field = "modified"
             elif _CREATED.match(phrase):
                 field = "created"
             written, phrase = phrase, _CREATED.sub("", _CHANGED.sub("", phrase))
-            if not phrase.strip():
+            if not phrase.strip():  # an unset variable, perhaps: everything would pass
                 raise FilterError(f"{name}: got {written!r}, want a date or a phrase", f"--{name} 'changed last week'")
         phrases[name] = phrase
-    if not any(phrases.values()):
+    if all(phrase is None for phrase in phrases.values()):
         return None
     if field not in {"date", "modified", "created"}:
         raise FilterError(f"date-field: got {field!r}, want date, modified or created")

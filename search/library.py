@@ -61,7 +61,7 @@ class Library:
         LibraryError for a missing, damaged or newer library.
         """
         place = Path(path)
-        if create and not place.exists():
+        if create and not store.is_there(place):
             store.open_for_writing(place).close()
         return cls(place, store.open_for_reading(place), _embedder_source(embedder, announce))
 
@@ -229,10 +229,10 @@ class Library:
         compiled = compile_filters(filters, today=today)
         return compiled.range, compiled.date_field
 
-    def notes(self, query: str | None, filters: Filters = _NO_FILTERS) -> list[str]:
+    def notes(self, query: str | None, filters: Filters = _NO_FILTERS, *, today: date | None = None) -> list[str]:
         """What a person should know of a search: parts of the query not taken as written, names that the library does not have."""
         with self._snapshot():
-            allowed = compile_filters(filters, today=None).select
+            allowed = compile_filters(filters, today=today).select
             parsed = keyword.read(self._connection, query, allowed_sql=allowed) if query else None
             return [*(parsed.notes if parsed else ()), *nearest(self._connection, filters)]
 
