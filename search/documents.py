@@ -141,7 +141,11 @@ def find_document(connection: sqlite3.Connection, path: str) -> Document:
     Raises NotFoundError when there is none, QueryError when there are several.
     """
     rows: list[tuple[int, str, str]] = []
-    conditions = ("d.path = ?1 OR rtrim(r.path, '/') || '/' || d.path = ?1", "substr(d.path, -length(?1) - 1) = '/' || ?1")
+    conditions = (
+        "d.path = ?1 OR rtrim(r.path, '/') || '/' || d.path = ?1",
+        "substr(d.path, -length(?1) - 1) = '/' || ?1",
+        "substr(composed('/' || rtrim(r.path, '/') || '/' || d.path), -length(composed(?1)) - 1) = '/' || composed(?1)",
+    )
     for spelling, condition in product(sources.typed(path), conditions):
         rows = (
             rows

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from search import documents, explaining, keyword, status, store
+from search import documents, explaining, faults, keyword, status, store
 from search.documents import GroupBy, OrderBy, Page, Reading
 from search.errors import QueryError
 from search.filters import compile_filters, nearest
@@ -258,7 +258,7 @@ class Library:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        with self._lock, store.translated(self.path), store.reading(self._connection):
+        with self._lock, faults.translated(self.path), store.reading(self._connection):
             yield
 
     def _best(self, ranking: Ranking, limit: int, by_document: bool) -> Ranked:

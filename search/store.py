@@ -22,11 +22,11 @@ from urllib.parse import quote
 
 from search import schema
 from search.errors import LibraryError
+from search.faults import REBUILD, translated
+from search.folding import composed, folded
 from search.keys import citation_keys
 
 BUSY_SECONDS = 30.0
-REBUILD = "archivist index --rebuild"
-_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 _MAGIC = b"SQLite format 3\x00"
 
 
@@ -143,41 +143,6 @@ def open_for_replacing(path: Path) -> sqlite3.Connection:
         if schema.version(connection) is None:
             raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
     return connection
-
-
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors about the file into LibraryError with the command that mends it."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        words = str(error)
-        code = _code(error)
-        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise LibraryError(f"{path} is being written by another program", "try again when it has finished") from error
-        if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
-            raise LibraryError(f"{path} cannot be opened as needed: {words}", "check the rights of the file and folder") from error
-        if code == sqlite3.SQLITE_FULL:
-            raise LibraryError(
-                f"no space left for {path}, or for temporary files", "free some space and run the same command again"
-            ) from error
-        if code == sqlite3.SQLITE_IOERR:
-            raise LibraryError(
-                f"{path} cannot be read or written: {words}", "check the disk and its free space, then run the same command again"
-            ) from error
-        if code in _DAMAGE:
-            raise LibraryError(f"{path} is damaged: {words}", f"{REBUILD} makes it anew from the folders") from error
-        raise
-
-
-def tells_of_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether it is the file's content that is wrong; not its rights, the disk or another program."""
-    return _code(error) in _DAMAGE
-
-
-def _code(error: sqlite3.DatabaseError) -> int:
-    """The primary result code."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 @contextmanager
@@ -353,13 +318,10 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         raise LibraryError(f"cannot open {path}: {error}", "check the rights of the file and its folder") from error
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.create_function("folded", 1, _folded, deterministic=True)
+    # SQLite's own NOCASE and lower() know A to Z alone, and to it "é" is not "e" with an accent behind it.
+    connection.create_function("folded", 1, lambda text: None if text is None else folded(str(text)), deterministic=True)
+    connection.create_function("composed", 1, lambda text: None if text is None else composed(str(text)), deterministic=True)
     return connection
-
-
-def _folded(text: object) -> str | None:
-    """Text without regard to case in any script: SQLite's own NOCASE and lower() know A to Z alone."""
-    return None if text is None else str(text).casefold()
 
 
 @contextmanager

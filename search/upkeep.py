@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from search import schema, sources, store
+from search import faults, schema, sources, store
 from search.chunking import CHUNKING_VERSION, MAX_TOKENS
 from search.documents import find_document
 from search.drafts import File, draft
 from search.embedding import Embedder
 from search.errors import LibraryError, SourceError
+from search.faults import REBUILD
 from search.indexing import Change, Indexer, Progress, Report, Root, Summary
 from search.models import Extract
 
@@ -134,12 +135,12 @@ def rebuild(
     """
     store.is_there(path)
     with store.index_lock(path, say):
-        with store.translated(path):
+        with faults.translated(path):
             roots = _known_roots(path)
         fresh = _beside(path)
         _remove_file(fresh)
         try:
-            with closing(store.open_for_writing(fresh)) as connection, store.translated(fresh):
+            with closing(store.open_for_writing(fresh)) as connection, faults.translated(fresh):
                 max_tokens = _agree(connection, embedder, fresh)
                 indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
                 jobs = [(_keep(connection, root), "") for root in roots]
@@ -149,7 +150,7 @@ def rebuild(
                 for root, below in jobs:
                     indexer.index_root(root, below=below)
                 store.checkpoint(connection)
-            with store.translated(path):
+            with faults.translated(path):
                 _swap_in(fresh, path, say)
         finally:
             _remove_file(fresh)
@@ -164,7 +165,7 @@ def _open(path: Path, say: Say, *, create: bool = True, dry_run: bool = False) -
         raise LibraryError(f"there is no library at {path} to compare with", "leave --dry-run away to make it")
     if not create and not there:
         raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
-    with store.index_lock(path, say), store.translated(path):
+    with store.index_lock(path, say), faults.translated(path):
         if dry_run:
             with closing(store.open_for_reading(path)) as connection:
                 connection.execute("PRAGMA query_only = OFF")  # it would forbid temporary tables, too
@@ -185,7 +186,7 @@ def _agree(connection: sqlite3.Connection, embedder: Embedder, path: Path, *, dr
     if known is not None:
         store.check_identity(known, identity, path)
     if cut is not None and cut != chunking:
-        raise LibraryError(f"{path} was cut into passages as {cut}, this Archivist does it as {chunking}", store.REBUILD)
+        raise LibraryError(f"{path} was cut into passages as {cut}, this Archivist does it as {chunking}", REBUILD)
     if known is None and not dry_run:
         with store.writing(connection):
             store.set_meta(connection, "embedder", identity)
@@ -323,7 +324,7 @@ def _known_roots(path: Path) -> list[Root]:
                 raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
             roots = _roots(connection)
     except sqlite3.DatabaseError as error:
-        if not store.tells_of_damage(error):
+        if not faults.tells_of_damage(error):
             raise
         return []  # too damaged to tell: the caller then asks for the folders
     texts = next((root.path for root in roots if not root.path.is_absolute()), None)
@@ -343,7 +344,7 @@ def _swap_in(fresh: Path, path: Path, say: Say) -> None:
             store.checkpoint(old)
         return
     except sqlite3.DatabaseError as error:
-        if not store.tells_of_damage(error):
+        if not faults.tells_of_damage(error):
             raise
         aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%d-%H%M%S}")
         say(f"{path} is damaged and was set aside as {aside.name}")

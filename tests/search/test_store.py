@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standin import StandIn
 
-from search import Library, LibraryError, schema, store, upkeep
+from search import Library, LibraryError, faults, schema, store, upkeep
 
 Write = Callable[[str, str], Path]
 
@@ -436,7 +436,7 @@ def test_many_that_wait_hold_the_lock_one_at_a_time(tmp_path: Path) -> None:
 def test_a_disk_that_fails_is_not_called_a_damaged_library(code: int, said: str) -> None:
     error = sqlite3.OperationalError("what SQLite says")
     error.sqlite_errorcode = code
-    with pytest.raises(LibraryError, match=said), store.translated(Path("library.db")):
+    with pytest.raises(LibraryError, match=said), faults.translated(Path("library.db")):
         raise error
 
 
