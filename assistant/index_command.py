@@ -76,7 +76,7 @@ def run(
                 )
         telling.finish(summary, library, dry_run=dry_run)
         if watch:
-            _watch(library, model, telling, say)
+            _watch(library, model, telling, say, told=summary.messages)
     except KeyboardInterrupt:
         render.err().write(render.safe(f"interrupted; {_holdings(library)}"))
         return 130
@@ -113,7 +113,8 @@ def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
         render.out().write(f"removed {counted(removed, 'document')}; the files stay where they are")
 
 
-def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
+def _watch(library: Path, model: Embedder, telling: _Telling, say: Any, *, told: list[str]) -> None:
+    """Index what changes. told: the messages of the last run; they are said again only when they have changed."""
     from search import Library, sources, upkeep
 
     with Library.open(library) as opened:
@@ -126,8 +127,9 @@ def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
         with telling:
             summary = upkeep.index(library, [] if first else places, model, report=telling.report, say=say)
         first = False
-        if telling.counts:
+        if telling.counts or summary.messages not in ([], told):
             telling.finish(summary, library, dry_run=False)
+        told = summary.messages
 
 
 class _Telling:

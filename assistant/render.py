@@ -6,6 +6,8 @@ on a terminal, and never with NO_COLOR or TERM=dumb.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import re
@@ -27,21 +29,35 @@ if TYPE_CHECKING:
     from assistant.tools import Evidence
     from search.models import Coverage, DateRange, Document, Hit
 
-safe = clean  # its name among the commands
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _NEEDS_QUOTES = re.compile(r'\A"|[\n\t]')
 _SNIPPET_LINES = 3
 _TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
 
+def safe(text: str) -> str:
+    """Text that a terminal only shows: no control characters, no escapes, no invisible or direction-changing ones."""
+    return clean(_shown(text))
+
+
 def as_json(value: object) -> str:
     """A value as JSON on one line; what a terminal would obey is escaped as JSON escapes it, so nothing is lost."""
-    return escaped(json.dumps(value, ensure_ascii=False))
+    return escaped(_shown(json.dumps(value, ensure_ascii=False)))
+
+
+def _shown(text: str) -> str:
+    """Text in which names that the operating system could not decode stand as they do everywhere."""
+    if not _UNDECODED.search(text):
+        return text
+    from search.sources import shown
+
+    return shown(text)
 
 
 def one_line(text: str) -> str:
     """The same on one line, white space reduced."""
-    return " ".join(clean(text).split())
+    return " ".join(safe(text).split())
 
 
 class Terminal:
@@ -83,13 +99,15 @@ class Terminal:
 
 
 def out() -> Terminal:
-    """Standard output: results."""
+    """Standard output: results. Raises OSError when it was closed before we started."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     return Terminal(sys.stdout)
 
 
 def err() -> Terminal:
-    """Standard error: progress, notes, ranges."""
-    return Terminal(sys.stderr)
+    """Standard error: progress, notes, ranges; nobody reads them when it is closed."""
+    return Terminal(sys.stderr if sys.stderr is not None else io.StringIO())
 
 
 def place(document: Document, line: int | None = None, page: int | None = None) -> str:
@@ -112,14 +130,14 @@ def quoted_path(path: Path) -> str:
     Such a path stands in double quotes, with \n, \t, \" and \\; each other byte that cannot be shown is \ and three octal digits.
     """
     name = os.fspath(path)
-    if safe(name) == name and not _NEEDS_QUOTES.search(name):
+    if clean(name) == name and not _NEEDS_QUOTES.search(name):
         return name
     return f'"{"".join(map(_quoted_character, name))}"'
 
 
 def _quoted_character(character: str) -> str:
     escape = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}.get(character)
-    return escape or safe(character) or "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
+    return escape or clean(character) or "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
 
 
 def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:

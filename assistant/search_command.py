@@ -48,7 +48,10 @@ def run(library: Library, filters: Filters, question: Question, *, form: Form, e
     if shown and not quiet:
         notes.write(shown)
     text, mode, found = _search(library, filters, question, notes, quiet)
-    reasons = library.notes(question.query, filters) if found else library.why_empty(text, filters, today=question.today)
+    if found:
+        reasons = library.notes(question.query, filters, today=question.today)
+    else:
+        reasons = library.why_empty(text, filters, today=question.today)
     if form == "json":
         whole = {
             "query": question.query,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -77,13 +78,16 @@ def status(library: Library, *, as_json: bool) -> None:
 
 def roots(library: Library, *, as_json: bool) -> None:
     """List the folders, and the single files, that the library follows."""
+    from search.sources import to_os
+
     known = library.status().roots
     out = render.out()
     if as_json:
         out.write(render.as_json({"roots": [asdict(root) for root in known]}))
         return
     for root in known:
-        there = "" if not Path(root.path).is_absolute() or Path(root.path).is_dir() else "; the folder is not there"
+        folder = Path(to_os(root.path))
+        there = "" if not folder.is_absolute() or os.path.isdir(folder) else "; the folder is not there"  # noqa: PTH112 - Path.is_dir raises below a locked folder
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
         only = f"; only {', '.join(map(render.one_line, root.named))}" if root.named and not root.whole else ""
         out.write(f"{render.one_line(root.path)}: {counted(root.documents, 'document')}, {when}{only}{there}")

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from search import dates, languages, readers, terms
 from search.chunking import Chunk, Tokenizer, chunk, embedded_text
 from search.errors import ArchivistError, ReadError
+from search.folding import composed
 from search.models import Extract
 from search.readers.cleaning import one_line
 from search.store import DocumentRecord, PassageRecord
@@ -76,7 +77,7 @@ def draft_file(file: File, data: bytes, content_hash: str, tokenizer: Tokenizer,
 def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
     """Cut an extract into passages and gather what the library keeps of the document."""
     chunks = chunk(extract, tokenizer, max_tokens=max_tokens) if extract.text.strip() else []
-    title = " ".join((extract.title or PurePosixPath(file.path).stem).split())[:500]
+    title = composed(" ".join((extract.title or PurePosixPath(file.path).stem).split())[:500])
     stated = [value for value in (extract.created, extract.modified) if value]
     day, source = dates.document_date(
         front_matter=extract.date, path=file.path, properties=stated, text=extract.text, modified=file.mtime_ns / 1e9
@@ -89,8 +90,8 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         path=file.path,
         title=title,
         format=extract.format,
-        category=extract.category or _first_folder(file.path),
-        author=extract.author,
+        category=composed(extract.category) if extract.category else _first_folder(file.path),
+        author=composed(extract.author) if extract.author else None,
         language=extract.language or languages.detect(extract.text),
         created=_day(extract.created),
         modified=_day(extract.modified) or local_day(file.mtime_ns),
@@ -107,7 +108,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         first_line=extract.first_line,
         notes=notes,
         metadata=extract.metadata,
-        tags=tuple(dict.fromkeys(extract.tags)),
+        tags=tuple(dict.fromkeys(map(composed, extract.tags))),
         text=extract.text if chunks else "",
         passages=tuple(_passage(extract, title, piece) for piece in chunks),
     )
@@ -121,7 +122,7 @@ def without_text(file: File, reason: str, content_hash: str | None, *, failed: b
     record = DocumentRecord(
         root=file.root,
         path=file.path,
-        title=PurePosixPath(file.path).stem,
+        title=composed(PurePosixPath(file.path).stem),
         format=suffix or "unknown",
         category=_first_folder(file.path),
         author=None,
@@ -161,7 +162,7 @@ def _passage(extract: Extract, title: str, piece: Chunk) -> PassageRecord:
 
 def _first_folder(path: str) -> str | None:
     folder, found, _ = path.partition("/")
-    return folder if found else None
+    return composed(folder) if found else None
 
 
 def _day(written: str | None) -> str | None:

@@ -21,8 +21,9 @@ from search.counting import counted
 from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
 from search.embedding import Embedder
 from search.errors import EmbedderError, ReadError, SourceError
+from search.faults import REBUILD
 from search.sources import Skipped, SourceFile
-from search.store import REBUILD, DocumentRecord
+from search.store import DocumentRecord
 from search.vector import pack
 
 Kind = Literal["added", "changed", "moved", "removed", "no text", "failed", "skipped", "kept"]

@@ -9,11 +9,12 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -168,6 +169,14 @@ def test_an_unknown_word_is_a_usage_error_that_names_the_nearest_command(
         ["index", "--watch", "--dry-run"],
         ["index", "--rebuild", "--prune"],
         ["index", "--max-size", "0"],
+        ["index", ""],
+        ["forget", ""],
+        ["status", "-l", ""],
+        ["search", "x", "--during", ""],
+        ["search", "x", "--after", " "],
+        ["search", "x", "--during", "last month", "--today", "0001-01-01"],
+        ["search", "x", "--during", "tomorrow", "--today", "9999-12-31"],
+        ["search", "x", "--before", "today", "--today", "0001-01-01"],
     ],
 )
 def test_what_cannot_be_understood_exits_2_with_nothing_on_standard_output(
@@ -689,6 +698,70 @@ def test_whoever_stops_reading_is_not_bothered(write: Write, folder: Path, archi
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "target", "said"),
+    [
+        ("status", ">/dev/full", "No space left on device"),
+        ("search gateway --mode keyword", ">/dev/full", "No space left on device"),
+        ("--help", ">/dev/full", "No space left on device"),
+        ("status", ">&-", "standard output is closed"),
+        ("search gateway --mode keyword --json", ">&-", "standard output is closed"),
+    ],
+)
+def test_output_that_cannot_be_written_exits_1_with_the_reason(
+    notes: Path, library_file: Path, command: str, target: str, said: str
+) -> None:
+    line = f"{shlex.join(command_line(*command.split()))} {target}"
+    env = environment(ARCHIVIST_LIBRARY=str(library_file))
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, cwd=ROOT, env=env, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"archivist: {said}"
+    assert "Traceback" not in done.stderr
+
+
+def test_the_day_that_is_given_stands_above_the_one_that_is_set(
+    archivist: Archivist, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARCHIVIST_TODAY", "garbage")
+    argv = ["search", "gateway", "--mode", "keyword", "--during", "this decade"]
+    assert archivist(*argv).code == 2
+    assert archivist(*argv, "--today", "2026-10-15").code == 0
+
+
+def test_names_that_are_no_text_are_shown_alike_everywhere(archivist: Archivist, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"lat\xe9")
+    odd.mkdir()
+    (odd / "note.md").write_text("the gateway")
+    shown = f"{tmp_path}/lat\N{REPLACEMENT CHARACTER}E9"
+    library = odd / "library.db"
+    assert archivist("index", odd, "-l", library).code == 0
+    for argv in (["status"], ["search", "gateway", "--mode", "keyword"]):
+        done = archivist(*argv, "--json", "-l", library)
+        assert shown in done.out
+        assert "\\udc" not in done.out
+    assert archivist("roots", "-l", library).out.startswith(f"{shown}: 1 document, indexed just now\n")
+    assert archivist("status", "-l", odd / "none.db").err.startswith(f"archivist: there is no library at {shown}/none.db")
+    assert archivist("show", f"{shown}/note.md", "-l", library).code == 0
+    assert archivist("forget", shown, "-l", library).code == 0
+
+
+def test_watch_says_when_removals_are_held_back(
+    archivist: Archivist, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [write(f"{number:02}.md", f"text {number}") for number in range(30)]
+    archivist("index", folder)
+
+    def bursts(roots: Sequence[Path], **_: object) -> Iterator[set[Path]]:
+        for file in files:
+            file.unlink(missing_ok=True)
+        yield set(roots)
+        yield set(roots)
+
+    monkeypatch.setattr("search.sources.watch", bursts)
+    said = archivist("index", "--watch").err
+    assert said.count("30 of 30 documents") == 1
 
 
 def test_an_encoding_that_lacks_letters_is_no_error(notes: Path, library_file: Path) -> None:

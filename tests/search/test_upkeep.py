@@ -720,3 +720,46 @@ def test_an_interrupted_batch_keeps_and_tells_what_was_complete(
     told = [each.path for each in said if isinstance(each, Change)]
     assert told == paths(library_file) == ["a.md", "b.md"]
     sound(library_file)
+
+
+def test_names_that_are_no_text_hinder_nothing(tmp_path: Path, embedder: StandIn) -> None:
+    odd = tmp_path / os.fsdecode(b"lat\xe9")
+    odd.mkdir()
+    (odd / "note.md").write_text("the gateway")
+    library = odd / "library.db"
+    upkeep.index(library, [odd], embedder)
+    assert paths(library) == ["note.md"]
+    with Library.open(library) as opened:
+        (root,) = opened.status().roots
+        assert root.path == f"{tmp_path}/lat\N{REPLACEMENT CHARACTER}E9"
+        assert opened.document(f"{root.path}/note.md").path == "note.md"
+    assert upkeep.forget(library, Path(root.path)) == 1
+    upkeep.index(library, [odd], embedder)
+    assert upkeep.forget(library, odd) == 1
+
+
+@pytest.mark.parametrize("rules", [Rules(include=("[",)), Rules(exclude=("",)), Rules(include=("*.md",), exclude=("[z-a]",))])
+def test_a_glob_that_is_refused_is_not_kept(index: Index, write: Write, folder: Path, library_file: Path, rules: Rules) -> None:
+    write("a.md", "one")
+    with pytest.raises(SourceError, match="cannot understand the glob"):
+        index(folder, rules=rules)
+    index(folder)
+    assert paths(library_file) == ["a.md"]
+
+
+def test_a_rebuild_that_another_program_blocks_sets_nothing_aside(
+    index: Index, write: Write, folder: Path, library_file: Path, embedder: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.md", "one")
+    index(folder)
+
+    def full(path: Path) -> sqlite3.Connection:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_WRITE
+        raise error
+
+    monkeypatch.setattr(store, "open_for_replacing", full)
+    with pytest.raises(LibraryError, match="cannot be read or written: disk I/O error"):
+        upkeep.rebuild(library_file, [], embedder)
+    assert sorted(file.name for file in library_file.parent.iterdir()) == ["library.db"]
+    assert paths(library_file) == ["a.md"]
