@@ -23,6 +23,20 @@ if TYPE_CHECKING:
     from assistant.search_command import Form
     from search import Filters, Library
 
+
+class _Place(click.Path):
+    """A path; an empty one, such as an unset variable leaves behind, is not taken for the current folder."""
+
+    def __init__(self, *, dir_okay: bool = True) -> None:
+        super().__init__(dir_okay=dir_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path, unless it is empty."""
+        if value == "":
+            self.fail("got an empty path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -34,11 +48,12 @@ def main(argv: list[str] | None = None) -> None:
         raise SystemExit(code)
 
 
-def run(argv: Sequence[str]) -> int:
+def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind of failure
     """Run a command line and return its exit code; every error ends here as a message and a hint on standard error."""
     try:
         code = archivist.main(list(argv), prog_name="archivist", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()
@@ -59,6 +74,12 @@ def run(argv: Sequence[str]) -> int:
         return 130
     except BrokenPipeError:
         return _unread()
+    except OSError as error:
+        # The output cannot be written (a full disk, a closed stream); what else can fail says so in words of its own.
+        _unread()
+        where = f": {error.filename}" if error.filename else ""
+        click.echo(f"archivist: {render.safe(f'{error.strerror or error}{where}')}", err=True)
+        return 1
 
 
 def _hint(error: click.ClickException) -> str:
@@ -82,7 +103,8 @@ def _failed(error: ArchivistError) -> None:
 
 def _unread() -> int:
     """The exit code when whoever read our output has seen enough; Python would complain once more while it flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -119,7 +141,7 @@ def _library_option(command: Command) -> Command:
     return click.option(
         "-l",
         "--library",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=_Place(dir_okay=False),
         envvar="ARCHIVIST_LIBRARY",
         help="The library file; else ARCHIVIST_LIBRARY, else the data folder.",
     )(command)
@@ -237,7 +259,7 @@ def archivist(context: click.Context) -> None:
 
 
 @archivist.command()
-@click.argument("places", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR|FILE]...")
+@click.argument("places", nargs=-1, type=_Place(), metavar="[DIR|FILE]...")
 @_library_option
 @_embedder_option
 @click.option("--include", multiple=True, metavar="GLOB", help="Only files that fit, such as '*.md'; kept for later runs.")
@@ -398,7 +420,7 @@ def roots(library: Path | None, as_json: bool) -> None:
 
 
 @archivist.command()
-@click.argument("what", type=click.Path(path_type=Path), metavar="DIR|PATH")
+@click.argument("what", type=_Place(), metavar="DIR|PATH")
 @_library_option
 @_json_option
 @_quiet_option

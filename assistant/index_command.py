@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant import render
 from assistant.errors import UsageError
+from search.counting import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -57,25 +58,47 @@ def run(
         raise UsageError("--watch goes neither with --dry-run nor with --rebuild")
     if rebuild and (dry_run or include or exclude or max_size or prune):
         raise UsageError("--rebuild takes folders and --embedder alone", "run archivist index with the other options afterwards")
-    notes = render.err()
 
     def say(text: str) -> None:
         if not quiet:
-            notes.write(render.safe(text))
+            render.err().write(render.safe(text))  # asked for each time: a bar stands in for the stream while it is shown
 
     model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
-    rules = upkeep.Rules(include or None, exclude or None, max_size * 1_000_000 if max_size else None)
-    with _Telling(verbose=verbose, quiet=quiet, as_json=as_json) as telling:
-        if rebuild:
-            summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)
-        else:
-            summary = upkeep.index(
-                library, places, model, rules=rules, prune=prune, dry_run=dry_run, report=telling.report, say=say
-            )
-    telling.finish(summary, library, dry_run=dry_run)
-    if watch:
-        _watch(library, model, telling, say)
+    rules = upkeep.Rules(_globs(include), _globs(exclude), max_size * 1_000_000 if max_size else None)
+    telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json)
+    try:
+        with telling:
+            if rebuild:
+                summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)
+            else:
+                summary = upkeep.index(
+                    library, places, model, rules=rules, prune=prune, dry_run=dry_run, report=telling.report, say=say
+                )
+        telling.finish(summary, library, dry_run=dry_run)
+        if watch:
+            _watch(library, model, telling, say, told=summary.messages)
+    except KeyboardInterrupt:
+        render.err().write(render.safe(f"interrupted; {_holdings(library)}"))
+        return 130
     return 1 if summary.refused or (strict and summary.failed + summary.kept) else 0
+
+
+def _globs(given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The globs that replace those kept: None when none were given, an empty one alone (--exclude '') for no globs any more."""
+    return () if given == ("",) else given or None
+
+
+def _holdings(library: Path) -> str:
+    """What is kept of a run that was interrupted, asked of the library itself."""
+    from search import Library
+    from search.errors import LibraryError
+
+    try:
+        with Library.open(library) as opened:
+            count = opened.coverage().documents
+    except LibraryError:
+        return "there is no library yet"  # it is made, with all its tables, before the first document is read
+    return f"the library holds {counted(count, 'document')}, the next run goes on from there"
 
 
 def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
@@ -87,10 +110,11 @@ def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         render.out().write(render.as_json({"removed": removed}))
     elif not quiet:
-        render.out().write(f"removed {removed} {'document' if removed == 1 else 'documents'}; the files stay where they are")
+        render.out().write(f"removed {counted(removed, 'document')}; the files stay where they are")
 
 
-def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
+def _watch(library: Path, model: Embedder, telling: _Telling, say: Any, *, told: list[str]) -> None:
+    """Index what changes. told: the messages of the last run; they are said again only when they have changed."""
     from search import Library, sources, upkeep
 
     with Library.open(library) as opened:
@@ -103,8 +127,9 @@ def _watch(library: Path, model: Embedder, telling: _Telling, say: Any) -> None:
         with telling:
             summary = upkeep.index(library, [] if first else places, model, report=telling.report, say=say)
         first = False
-        if telling.counts:
+        if telling.counts or summary.messages not in ([], told):
             telling.finish(summary, library, dry_run=False)
+        told = summary.messages
 
 
 class _Telling:
@@ -141,7 +166,7 @@ class _Telling:
         if isinstance(event, Change):
             self._tell(event)
         elif self._bar is not None and self._task is not None:
-            text = f"indexing, {event.embedded} passages embedded"
+            text = f"indexing, {counted(event.embedded, 'passage')} embedded"
             self._bar.update(self._task, completed=event.done, total=event.total, description=text)
 
     def finish(self, summary: Summary, library: Path, *, dry_run: bool) -> None:
@@ -169,7 +194,7 @@ class _Telling:
         line = ", ".join([*parts, f"{summary.unchanged} unchanged"])
         without = summary.no_text + summary.failed
         line += f"; {without} new without text" if without else ""
-        line += f"; {summary.embedded} passages embedded in {summary.seconds:.1f} s" if summary.embedded else ""
+        line += f"; {counted(summary.embedded, 'passage')} embedded in {summary.seconds:.1f} s" if summary.embedded else ""
         self._out.write(line)
 
     def _tell(self, change: Change) -> None:

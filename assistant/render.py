@@ -6,6 +6,8 @@ on a terminal, and never with NO_COLOR or TERM=dumb.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import re
@@ -20,26 +22,42 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote
 
 from assistant.cleaning import clean, escaped
+from search.counting import counted
 
 if TYPE_CHECKING:
     from assistant.citations import Checked
     from assistant.tools import Evidence
     from search.models import Coverage, DateRange, Document, Hit
 
-safe = clean  # its name among the commands
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_NEEDS_QUOTES = re.compile(r'\A"|[\n\t]')
 _SNIPPET_LINES = 3
 _TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
 
+def safe(text: str) -> str:
+    """Text that a terminal only shows: no control characters, no escapes, no invisible or direction-changing ones."""
+    return clean(_shown(text))
+
+
 def as_json(value: object) -> str:
     """A value as JSON on one line; what a terminal would obey is escaped as JSON escapes it, so nothing is lost."""
-    return escaped(json.dumps(value, ensure_ascii=False))
+    return escaped(_shown(json.dumps(value, ensure_ascii=False)))
+
+
+def _shown(text: str) -> str:
+    """Text in which names that the operating system could not decode stand as they do everywhere."""
+    if not _UNDECODED.search(text):
+        return text
+    from search.sources import shown
+
+    return shown(text)
 
 
 def one_line(text: str) -> str:
     """The same on one line, white space reduced."""
-    return " ".join(clean(text).split())
+    return " ".join(safe(text).split())
 
 
 class Terminal:
@@ -81,13 +99,15 @@ class Terminal:
 
 
 def out() -> Terminal:
-    """Standard output: results."""
+    """Standard output: results. Raises OSError when it was closed before we started."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     return Terminal(sys.stdout)
 
 
 def err() -> Terminal:
-    """Standard error: progress, notes, ranges."""
-    return Terminal(sys.stderr)
+    """Standard error: progress, notes, ranges; nobody reads them when it is closed."""
+    return Terminal(sys.stderr if sys.stderr is not None else io.StringIO())
 
 
 def place(document: Document, line: int | None = None, page: int | None = None) -> str:
@@ -97,15 +117,36 @@ def place(document: Document, line: int | None = None, page: int | None = None) 
     return one_line(document.path) + (f":{line}" if line else "")
 
 
-def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:
-    """Numbered hits with place, key, date, heading path and a snippet whose matched words are marked."""
+def full_path(document: Document) -> Path:
+    """Where a document's file lies; relative for texts that a program added."""
     from search.sources import to_os
 
+    return Path(to_os(document.root)) / to_os(document.path)
+
+
+def quoted_path(path: Path) -> str:
+    r"""A path on one line: as it is, or as git quotes it when it holds what a line or a terminal cannot.
+
+    Such a path stands in double quotes, with \n, \t, \" and \\; each other byte that cannot be shown is \ and three octal digits.
+    """
+    name = os.fspath(path)
+    if clean(name) == name and not _NEEDS_QUOTES.search(name):
+        return name
+    return f'"{"".join(map(_quoted_character, name))}"'
+
+
+def _quoted_character(character: str) -> str:
+    escape = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}.get(character)
+    return escape or clean(character) or "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
+
+
+def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:
+    """Numbered hits with place, key, date, heading path and a snippet whose matched words are marked."""
     width = len(str(len(found)))
     for number, hit in enumerate(found, 1):
         document, passage = hit.document, hit.passage
         where = terminal.style(place(document, passage.first_line, passage.page), "1")
-        full = Path(to_os(document.root)) / to_os(document.path)
+        full = full_path(document)
         dated = f"  {document.date}" if document.date else ""
         terminal.write(f"{number:>{width}}  {terminal.link(where, full, passage.first_line)}  {passage.key}{dated}")
         indent = " " * (width + 2)
@@ -185,11 +226,11 @@ def date_range(resolved: DateRange | None, field: str) -> str | None:
 
 def coverage(known: Coverage) -> str:
     """How much could be searched: "60 documents, 3 without text, indexed 2 days ago"."""
-    parts = [f"{known.documents} documents"]
+    parts = [counted(known.documents, "document")]
     if known.without_text:
         parts.append(f"{known.without_text} without text")
     if known.passages != known.embedded:
-        parts.append(f"{known.passages - known.embedded} passages not embedded")
+        parts.append(f"{counted(known.passages - known.embedded, 'passage')} not embedded")
     if known.indexed_at:
         parts.append(f"indexed {age(known.indexed_at)}")
     return ", ".join(parts)
@@ -199,9 +240,9 @@ def coverage_note(known: Coverage, now: datetime | None = None) -> str:
     """What stands beside an answer that counts or lists: "3 of 412 files had no text; the index is 2 days old"."""
     if not known.indexed_at:
         return "nothing was indexed yet"
-    texts = f"{known.without_text} of {known.documents} files had no text"
+    texts = f"{known.without_text} of {counted(known.documents, 'file')} had no text"
     missing = known.passages - known.embedded
-    unseen = f"; {missing} of {known.passages} passages have no embedding" if missing else ""
+    unseen = f"; {missing} of {counted(known.passages, 'passage')} without embedding" if missing else ""
     elapsed = _elapsed(known.indexed_at, now)
     return f"{texts}{unseen}; the index is {f'{elapsed} old' if elapsed else 'up to the minute'}"
 

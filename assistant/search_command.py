@@ -48,7 +48,10 @@ def run(library: Library, filters: Filters, question: Question, *, form: Form, e
     if shown and not quiet:
         notes.write(shown)
     text, mode, found = _search(library, filters, question, notes, quiet)
-    reasons = library.notes(question.query, filters) if found else library.why_empty(text, filters, today=question.today)
+    if found:
+        reasons = library.notes(question.query, filters, today=question.today)
+    else:
+        reasons = library.why_empty(text, filters, today=question.today)
     if form == "json":
         whole = {
             "query": question.query,
@@ -94,8 +97,8 @@ def _show(found: Sequence[Hit], form: Form, explain: bool) -> None:
     elif form == "csv":
         _csv(found)
     elif form == "paths":
-        for path in dict.fromkeys(hit.document.path for hit in found):
-            render.out().write(render.safe(path).replace("\n", " "))
+        for full in dict.fromkeys(render.full_path(hit.document) for hit in found):
+            render.out().write(render.quoted_path(full))
     else:
         render.hits(found, render.out(), explain=explain)
 
@@ -128,7 +131,7 @@ def _rounded(score: float | None) -> float | None:
 
 
 def _csv(found: Sequence[Hit]) -> None:
-    names = ["key", "path", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
+    names = ["key", "path", "root", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
     rows = io.StringIO()
     writer = csv.DictWriter(rows, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()

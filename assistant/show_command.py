@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from assistant import render
 from assistant.errors import UsageError
+from search.counting import counted
 
 if TYPE_CHECKING:
     from search import Document, Library, Passage
     from search.documents import Reading
+    from search.status import RootStatus
 
 _KEY = re.compile(r"#?[a-z2-7]{4,10}")
 _LISTED = 20
@@ -62,9 +65,11 @@ def status(library: Library, *, as_json: bool) -> None:
         out.write(f"model      {render.one_line(known.model)} ({(known.revision or '')[:12]}, {known.dimension or '?'} dimensions)")
     for root in known.roots:
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
-        out.write(f"folder     {render.one_line(root.path)}: {root.documents} documents, {when}")
+        out.write(f"folder     {render.one_line(root.path)}: {counted(root.documents, 'document')}, {when}")
+        for line in _forgotten(root):
+            out.write(f"           {line}")
     if coverage.without_text:
-        out.write(f"no text    {coverage.without_text} of {coverage.documents} files:")
+        out.write(f"no text    {coverage.without_text} of {counted(coverage.documents, 'file')}:")
         for path, reason in known.without_text[:_LISTED]:
             out.write(f"           {render.one_line(path)}: {render.one_line(reason)}")
         if len(known.without_text) > _LISTED:
@@ -73,16 +78,38 @@ def status(library: Library, *, as_json: bool) -> None:
 
 def roots(library: Library, *, as_json: bool) -> None:
     """List the folders, and the single files, that the library follows."""
+    from search.sources import to_os
+
     known = library.status().roots
     out = render.out()
     if as_json:
         out.write(render.as_json({"roots": [asdict(root) for root in known]}))
         return
     for root in known:
-        there = "" if not Path(root.path).is_absolute() or Path(root.path).is_dir() else "; the folder is not there"
+        folder = Path(to_os(root.path))
+        there = "" if not folder.is_absolute() or os.path.isdir(folder) else "; the folder is not there"  # noqa: PTH112 - Path.is_dir raises below a locked folder
         when = f"indexed {render.age(root.indexed_at)}" if root.indexed_at else "not indexed yet"
         only = f"; only {', '.join(map(render.one_line, root.named))}" if root.named and not root.whole else ""
-        out.write(f"{render.one_line(root.path)}: {root.documents} documents, {when}{only}{there}")
+        out.write(f"{render.one_line(root.path)}: {counted(root.documents, 'document')}, {when}{only}{there}")
+        for line in (*_rules(root), *_forgotten(root)):
+            out.write(f"    {line}")
+
+
+def _rules(root: RootStatus) -> list[str]:
+    """What was given with an earlier run and is kept for the next ones."""
+    from search.sources import MAX_BYTES
+
+    kept = [("only files that fit", root.include), ("no files that fit", root.exclude)]
+    lines = [f"{what} {', '.join(map(render.one_line, globs))}" for what, globs in kept if globs]
+    return [*lines, f"files up to {root.max_bytes / 1e6:g} MB"] if root.max_bytes != MAX_BYTES else lines
+
+
+def _forgotten(root: RootStatus) -> list[str]:
+    if not root.forgotten:
+        return []
+    names = ", ".join(map(render.one_line, root.forgotten[:_LISTED]))
+    more = f" and {len(root.forgotten) - _LISTED} more" if len(root.forgotten) > _LISTED else ""
+    return [f"{len(root.forgotten)} left out by forget: {names}{more}"]
 
 
 def _line_range(lines: str | None) -> tuple[int | None, int | None]:
@@ -106,11 +133,9 @@ def _object(document: Document, passage: Passage | None, reading: Reading) -> di
 
 
 def _print(document: Document, passage: Passage | None, reading: Reading) -> None:
-    from search.sources import to_os
-
     out = render.out()
     where = render.place(document, passage.first_line if passage else None, passage.page if passage else None)
-    full = Path(to_os(document.root)) / to_os(document.path)
+    full = render.full_path(document)
     out.write(out.link(out.style(where, "1"), full, reading.first_line) + (f"  {passage.key}" if passage else ""))
     facts = [document.title, document.category, document.author, document.language, *document.tags]
     dated = f"{document.date} ({document.date_source})" if document.date else None

@@ -10,6 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -141,19 +142,20 @@ def find_document(connection: sqlite3.Connection, path: str, allowed: Allowed | 
 
     allowed: the documents that count, None for all. Raises NotFoundError when there is none, QueryError when there are several.
     """
-    path = sources.to_text(path)
     select, parameters = allowed or ("SELECT id FROM documents", ())
     rows: list[tuple[int, str, str]] = []
-    for condition in (
+    conditions = (
         "(d.path = ? OR rtrim(r.path, '/') || '/' || d.path = ?)",
         "substr(d.path, -length(?) - 1) = '/' || ?",
-    ):
+        "substr(composed('/' || rtrim(r.path, '/') || '/' || d.path), -length(composed(?)) - 1) = '/' || composed(?)",
+    )
+    for spelling, condition in product(sources.typed(path), conditions):
         rows = (
             rows
             or connection.execute(
                 "SELECT d.id, r.path, d.path FROM documents d JOIN _roots r ON r.id = d.root "
                 f"WHERE {condition} AND d.id IN ({select}) ORDER BY d.path, r.path",
-                (path, path, *parameters),
+                (spelling, spelling, *parameters),
             ).fetchall()
         )
     if not rows:

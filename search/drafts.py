@@ -14,19 +14,22 @@ from pathlib import Path, PurePosixPath
 
 from search import dates, languages, readers, terms
 from search.chunking import Chunk, Tokenizer, chunk, embedded_text
-from search.errors import ReadError
+from search.errors import ArchivistError, ReadError
+from search.folding import composed
 from search.models import Extract
+from search.readers.cleaning import one_line
 from search.store import DocumentRecord, PassageRecord
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What is known of a file before it is read: its root's id, its path below that root, size in bytes, time of change."""
+    """What is known of a file before it is read: its root's id, its path below that root, size in bytes, times of change."""
 
     root: int
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +60,24 @@ def now() -> str:
 
 
 def draft_file(file: File, data: bytes, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
-    """Read a file's bytes into a draft. A file that a reader refuses gives a document without text that says why."""
+    """Read a file's bytes into a draft. A file that a reader refuses, or fails on, gives a document without text that says why."""
     try:
-        extract = readers.read(Path(file.path), data)
+        return draft(file, readers.read(Path(file.path), data), content_hash, tokenizer, max_tokens)
     except ReadError as error:
         return without_text(file, str(error), content_hash)
-    return draft(file, extract, content_hash, tokenizer, max_tokens)
+    except ArchivistError:
+        raise  # nothing that is wrong with the file: the model, the day that was set
+    except Exception as error:  # noqa: BLE001 - whatever a parser trips over in one file, the others are still to be read
+        # When memory ran out, the next run may have more.
+        kept_hash = None if isinstance(error, MemoryError) else content_hash
+        reason = one_line(f"{type(error).__name__}: {error}", 150).removesuffix(":")
+        return without_text(file, f"could not be read: {reason}", kept_hash)
 
 
 def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer, max_tokens: int) -> Draft:
     """Cut an extract into passages and gather what the library keeps of the document."""
     chunks = chunk(extract, tokenizer, max_tokens=max_tokens) if extract.text.strip() else []
-    title = " ".join((extract.title or PurePosixPath(file.path).stem).split())[:500]
+    title = composed(" ".join((extract.title or PurePosixPath(file.path).stem).split())[:500])
     stated = [value for value in (extract.created, extract.modified) if value]
     day, source = dates.document_date(
         front_matter=extract.date, path=file.path, properties=stated, text=extract.text, modified=file.mtime_ns / 1e9
@@ -81,8 +90,8 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         path=file.path,
         title=title,
         format=extract.format,
-        category=extract.category or _first_folder(file.path),
-        author=extract.author,
+        category=composed(extract.category) if extract.category else _first_folder(file.path),
+        author=composed(extract.author) if extract.author else None,
         language=extract.language or languages.detect(extract.text),
         created=_day(extract.created),
         modified=_day(extract.modified) or local_day(file.mtime_ns),
@@ -91,6 +100,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         content_hash=content_hash,
         size=file.size,
         mtime_ns=file.mtime_ns,
+        ctime_ns=file.ctime_ns,
         pages=len(extract.page_starts) or None,
         text_status="ok" if chunks else extract.no_text or "empty: no text in it",
         encoding=extract.encoding,
@@ -98,7 +108,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         first_line=extract.first_line,
         notes=notes,
         metadata=extract.metadata,
-        tags=tuple(dict.fromkeys(extract.tags)),
+        tags=tuple(dict.fromkeys(map(composed, extract.tags))),
         text=extract.text if chunks else "",
         passages=tuple(_passage(extract, title, piece) for piece in chunks),
     )
@@ -112,7 +122,7 @@ def without_text(file: File, reason: str, content_hash: str | None, *, failed: b
     record = DocumentRecord(
         root=file.root,
         path=file.path,
-        title=PurePosixPath(file.path).stem,
+        title=composed(PurePosixPath(file.path).stem),
         format=suffix or "unknown",
         category=_first_folder(file.path),
         author=None,
@@ -124,6 +134,7 @@ def without_text(file: File, reason: str, content_hash: str | None, *, failed: b
         content_hash=content_hash,
         size=file.size,
         mtime_ns=file.mtime_ns if content_hash else None,
+        ctime_ns=file.ctime_ns,
         pages=None,
         text_status=reason,
         encoding="",
@@ -151,7 +162,7 @@ def _passage(extract: Extract, title: str, piece: Chunk) -> PassageRecord:
 
 def _first_folder(path: str) -> str | None:
     folder, found, _ = path.partition("/")
-    return folder if found else None
+    return composed(folder) if found else None
 
 
 def _day(written: str | None) -> str | None:

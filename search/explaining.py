@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from search import keyword
+from search.counting import counted
 from search.filters import Compiled, nearest
 from search.models import Filters
 
@@ -28,16 +30,37 @@ def why_empty(connection: sqlite3.Connection, query: str, wanted: Filters, compi
         if without[widest]:
             notes.append(f"no document passes all filters; without {widest.label!r} {without[widest]} of {total} would")
         else:
-            notes.append(f"no document passes the filters, nor with any one of them left out ({total} documents in all)")
+            notes.append(f"no document passes the filters, nor with any one of them left out ({counted(total, 'document')} in all)")
     elif compiled.own and not count(_with_text(compiled)):
-        notes.append(f"none of the {passing} documents that pass the filters has text")
+        notes.append(f"nothing within the filters ({counted(passing, 'document')}) has text")
+    elif excluding := _excluding(connection, query, compiled):
+        notes.append(excluding)
     else:
-        words = f"no passage of the {passing} documents that pass the filters" if compiled.own else "no passage"
+        words = f"no passage of the {counted(passing, 'document')} within the filters" if compiled.own else "no passage"
         notes.append(f"{words} holds a word of {query[:80]!r}: try other words, or vector search, which goes by meaning")
         if compiled.own and (elsewhere := keyword.search(connection, query, allowed_sql=outer, limit=50)):
-            more = " or more" if len(elsewhere) == 50 else ""
-            notes.append(f"without the filters {len(elsewhere)}{more} passages hold such a word")
+            notes.append(f"without the filters {_holding(len(elsewhere), 50)} such a word")
     return notes
+
+
+def _excluding(connection: sqlite3.Connection, query: str, compiled: Compiled) -> str | None:
+    """How many passages hold a word that is looked for and were left out for one that must not occur; None for none."""
+    parsed = keyword.read(connection, query, allowed_sql=compiled.select)
+    if not parsed.excluded:
+        return None
+    most = 1000
+    left_out = len(keyword.search(connection, replace(parsed, excluded=()), allowed_sql=compiled.select, limit=most))
+    if not left_out:
+        return None
+    words = " ".join("-" + " ".join(unit.tokens for unit in units) for units in parsed.excluded)
+    held = f"{_holding(left_out, most)} a word of {parsed.text[:80]!r}"
+    return f"{held}, but {words[:80]!r} leaves all of them out: search without it"
+
+
+def _holding(count: int, most: int) -> str:
+    """Subject and verb; `most`: where counting ended."""
+    passages = f"{count} or more passages" if count == most else counted(count, "passage")
+    return f"{passages} {'holds' if count == 1 else 'hold'}"
 
 
 def _with_text(compiled: Compiled) -> tuple[str, Sequence[Any]]:

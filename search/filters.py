@@ -7,6 +7,7 @@ and the same clauses one by one, so that an empty result can say which of them r
 from __future__ import annotations
 
 import json
+import math
 import re
 import sqlite3
 from collections.abc import Sequence
@@ -17,14 +18,21 @@ from typing import Any
 
 from search.dates import bounds
 from search.errors import FilterError
+from search.folding import composed, folded
 from search.models import Condition, DateField, DateRange, Filters, Operator
-from search.sources import to_text
+from search.sources import to_text, typed
 
 Parameters = tuple[Any, ...]
 
 _OPERATORS: tuple[Operator, ...] = ("<=", ">=", "!=", "=", "<", ">")
+_KNOWN_OPERATORS = "operators are =, !=, <, <=, >, >= and in"
 _CHANGED = re.compile(r"^\s*(?:changed|updated|modified|edited)\b\s*", re.IGNORECASE)
 _CREATED = re.compile(r"^\s*created\b\s*", re.IGNORECASE)
+_CONDITION = re.compile(r"\s*([\w.-]+)\s*([<>=!~]+)\s*(.*?)\s*", re.DOTALL)
+# ASCII digits, and no leading zeros: a code such as 007 is text.
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DAY_OR_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
 _MAX_VALUES = 500
 _MAX_CHARACTERS = 1000
 _MAX_DEPTH = 50
@@ -37,8 +45,12 @@ _LIST = (
 _VALUE = "folded(CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END)"
 _NUMBER = (
     "(CASE WHEN e.type IN ('integer', 'real') THEN e.value WHEN e.type = 'text' THEN CASE WHEN json_valid(e.value) THEN "
-    "CASE WHEN json_type(e.value) IN ('integer', 'real') THEN CAST(e.value AS REAL) END END END)"
+    "CASE WHEN json_type(e.value) IN ('integer', 'real') THEN CAST(e.value AS NUMERIC) END END END)"
 )
+_MONTH = "[0-9][0-9][0-9][0-9]-[0-9][0-9]"
+_DATES = (_MONTH, f"{_MONTH}-[0-9][0-9]", f"{_MONTH}-[0-9][0-9][Tt ]*")
+_FORMS = " OR ".join(f"e.value GLOB '{glob}'" for glob in _DATES)
+_IS_DATE = f"(e.type = 'text' AND ({_FORMS}))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +104,7 @@ def compile_filters(filters: Filters, *, today: date | None = None) -> Compiled:
     if filters.source:
         clauses.append(_globs(filters.source))
     if filters.title:
-        clauses.append(Clause(f"title {filters.title!r}", "instr(folded(d.title), ?) > 0", (filters.title.casefold(),)))
+        clauses.append(Clause(f"title {filters.title!r}", "instr(folded(d.title), ?) > 0", (folded(filters.title),)))
     clauses += [_metadata(condition) for condition in filters.metadata]
     if filters.documents is not None:
         ids = json.dumps(sorted(filters.documents))
@@ -110,11 +122,15 @@ def parse_condition(text: str) -> Condition:
     listed = re.fullmatch(r"\s*([\w.-]+)\s+in\s+(.+)", text, re.IGNORECASE | re.DOTALL)
     if listed and (values := tuple(value.strip() for value in listed[2].strip().strip("()[]").split(",") if value.strip())):
         return Condition(listed[1].removeprefix("metadata."), "in", values)
-    for operator in _OPERATORS:
-        key, found, value = text.partition(operator)
-        if found and re.fullmatch(r"[\w.-]+", key.strip()) and value.strip():
-            return Condition(key.strip().removeprefix("metadata."), operator, _typed(value.strip()))
-    raise FilterError(f"where: got {text!r}, want KEY=VALUE", "operators are =, !=, <, <=, >, >= and in: --where 'minutes>=30'")
+    match = _CONDITION.fullmatch(text)
+    operator = next((known for known in _OPERATORS if match and known == match[2]), None)
+    if match is None or not match[3]:
+        raise FilterError(f"where: got {text!r}, want KEY=VALUE", f"{_KNOWN_OPERATORS}: --where 'minutes>=30'")
+    if operator is None:
+        meant = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">=", "=!": "!="}.get(match[2], "=")
+        hint = f"{_KNOWN_OPERATORS}; a value that begins so stands in quotes: --where '{match[1]}{meant}\"...\"'"
+        raise FilterError(f"where: got {text!r}, want KEY{meant}VALUE: there is no operator {match[2]!r}", hint)
+    return Condition(match[1].removeprefix("metadata."), operator, _typed(match[3]))
 
 
 def nearest(
@@ -140,17 +156,18 @@ def nearest(
 
 
 def _unknown(name: str, wanted: Sequence[str], known: Sequence[str]) -> list[str]:
-    folded = {value.casefold(): value for value in sorted(known)}
+    names = {folded(value): value for value in sorted(known)}
     notes = []
     for value in wanted:
-        if value.casefold() in folded:
+        name_of = folded(value)
+        if name_of in names:
             continue
-        close = [folded[match] for match in get_close_matches(value.casefold(), folded, n=3, cutoff=0.5)]
-        close = close or [v for k, v in folded.items() if value.casefold() in k or k in value.casefold()][:3]
-        listed = close or list(folded.values())[:8]
+        close = [names[match] for match in get_close_matches(name_of, names, n=3, cutoff=0.5)]
+        close = close or [v for k, v in names.items() if name_of in k or k in name_of][:3]
+        listed = close or list(names.values())[:8]
         label = "nearest" if close else "there are"
-        names = ", ".join(f'"{entry}"' for entry in listed)
-        notes.append(f'no {name} "{value}"; {label}: {names}' if listed else f'no {name} "{value}": the library has none')
+        shown = ", ".join(f'"{entry}"' for entry in listed)
+        notes.append(f'no {name} "{value}"; {label}: {shown}' if listed else f'no {name} "{value}": the library has none')
     return notes
 
 
@@ -198,24 +215,26 @@ def _check_sizes(filters: Filters) -> None:
 
 def _any_of(name: str, values: Sequence[str]) -> Clause:
     marks = ", ".join("?" * len(values))
-    return Clause(f"{name} {' or '.join(values)}", f"folded(d.{name}) IN ({marks})", tuple(value.casefold() for value in values))
+    return Clause(f"{name} {' or '.join(values)}", f"folded(d.{name}) IN ({marks})", tuple(folded(value) for value in values))
 
 
 def _tag(tag: str) -> Clause:
     sql = "EXISTS (SELECT 1 FROM document_tags t WHERE t.document_id = d.id AND folded(t.tag) = ?)"
-    return Clause(f"tag {tag}", sql, (tag.casefold(),))
+    return Clause(f"tag {tag}", sql, (folded(tag),))
 
 
 def _globs(globs: Sequence[str]) -> Clause:
-    patterns = [to_text(pattern) if any(mark in pattern for mark in "*?[") else f"*{to_text(pattern)}*" for pattern in globs]
-    sql = "EXISTS (SELECT 1 FROM json_each(?) g WHERE d.path GLOB g.value)"
+    texts = [composed(text) for pattern in globs for text in typed(pattern)]
+    patterns = [text if any(mark in text for mark in "*?[") else f"*{text}*" for text in texts]
+    sql = "EXISTS (SELECT 1 FROM json_each(?) g WHERE composed(d.path) GLOB g.value)"
     return Clause(f"source {' or '.join(globs)}", sql, (json.dumps(patterns),))
 
 
 def _metadata(condition: Condition) -> Clause:
     """A condition on front matter, which any one value of a list may fulfil; "!=" is true wherever "=" is not.
 
-    A number is compared with numbers, and with text that is one; any other value as text without regard to case.
+    A number is compared with numbers, and with text that is one; any other value as text without regard to case. A year, month
+    or day is compared with dates as far as it goes: "<= 2023" holds for all of 2023.
     """
     key, operator, wanted = condition.key, condition.operator, condition.value
     label = f"{key} {operator} {', '.join(map(str, wanted)) if isinstance(wanted, tuple) else wanted}"
@@ -229,29 +248,45 @@ def _metadata(condition: Condition) -> Clause:
     elif operator not in _OPERATORS or isinstance(wanted, tuple):
         raise FilterError(f"where: got {label!r}, want one of the operators =, !=, <, <=, >, >= and in")
     else:
-        comparison = "=" if operator == "!=" else operator
-        if isinstance(wanted, int | float) and not isinstance(wanted, bool):
-            # Beyond 64 bits SQLite has no integers; as a float the number is near enough to compare.
-            test, parameters = f"{_NUMBER} {comparison} ?", (wanted if abs(wanted) < 2**63 else float(wanted),)
-        else:
-            test, parameters = f"{_VALUE} {comparison} ?", (_as_text(wanted),)
+        test, parameters = _comparison("=" if operator == "!=" else operator, wanted)
     # json_each instead of a JSON path: a key may hold any character without being part of the statement.
     exists = f"EXISTS (SELECT 1 FROM json_each(d.metadata) m, json_each({_LIST}) e WHERE folded(m.key) = ? AND {test})"
-    return Clause(label, f"NOT {exists}" if operator == "!=" else exists, (key.casefold(), *parameters))
+    return Clause(label, f"NOT {exists}" if operator == "!=" else exists, (folded(key), *parameters))
+
+
+def _comparison(operator: str, wanted: str | float) -> tuple[str, Parameters]:
+    """The test of one metadata value e against a value, with its parameters."""
+    parameters: Parameters
+    if isinstance(wanted, int | float) and not isinstance(wanted, bool):
+        test, parameters = f"{_NUMBER} {operator} ?", (wanted,)
+        if isinstance(wanted, int) and abs(wanted) >= 2**63:
+            # Beyond 64 bits SQLite has no integers, and a float tells neighbours apart no more: long codes are equal as text.
+            near = float(wanted) if abs(wanted) < 10**308 else math.copysign(math.inf, wanted)
+            test, parameters = f"{_NUMBER} {operator} ?", (near,)
+            if operator == "=":
+                test, parameters = f"CASE WHEN e.type = 'text' THEN {_VALUE} = ? ELSE {test} END", (str(wanted), near)
+    else:
+        test, parameters = f"{_VALUE} {operator} ?", (_as_text(wanted),)
+    start = str(wanted)
+    if (isinstance(wanted, int) and not isinstance(wanted, bool) and 1000 <= wanted <= 9999) or _DAY_OR_MONTH.fullmatch(start):
+        begun = f"substr(e.value, 1, {len(start)}) {operator} ?"
+        return f"CASE WHEN {_IS_DATE} THEN {begun} ELSE {test} END", (start, *parameters)
+    return test, parameters
 
 
 def _as_text(value: object) -> str:
-    return str(value).casefold()
+    return folded(str(value))
 
 
 def _typed(value: str) -> str | int | float:
     unquoted = value[1:-1] if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'" else None
     if unquoted is not None:
         return unquoted
-    # ASCII digits, and no leading zeros: a code such as 007 is text.
-    if re.fullmatch(r"[+-]?(?:0|[1-9][0-9]{0,14})", value):
+    if len(value) > _MAX_CHARACTERS:
+        return value  # to be refused with its size
+    if _WHOLE.fullmatch(value):
         return int(value)
-    return float(value) if re.fullmatch(r"[+-]?(?:0|[1-9][0-9]{0,14})\.[0-9]{1,15}", value) else value
+    return float(value) if _DECIMAL.fullmatch(value) else value
 
 
 def _dates(filters: Filters, today: date | None) -> tuple[list[Clause], DateRange, DateField] | None:
@@ -260,16 +295,16 @@ def _dates(filters: Filters, today: date | None) -> tuple[list[Clause], DateRang
     phrases: dict[str, str | None] = {}
     for name in ("after", "before", "during"):
         phrase = getattr(filters, name)
-        if phrase:
+        if phrase is not None:
             if _CHANGED.match(phrase):
                 field = "modified"
             elif _CREATED.match(phrase):
                 field = "created"
             written, phrase = phrase, _CREATED.sub("", _CHANGED.sub("", phrase))
-            if not phrase.strip():
+            if not phrase.strip():  # an unset variable, perhaps: everything would pass
                 raise FilterError(f"{name}: got {written!r}, want a date or a phrase", f"--{name} 'changed last week'")
         phrases[name] = phrase
-    if not any(phrases.values()):
+    if all(phrase is None for phrase in phrases.values()):
         return None
     if field not in {"date", "modified", "created"}:
         raise FilterError(f"date-field: got {field!r}, want date, modified or created")

@@ -11,25 +11,28 @@ import json
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from search import sources, store
+from search.counting import counted
 from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
 from search.embedding import Embedder
 from search.errors import EmbedderError, ReadError, SourceError
+from search.faults import REBUILD
 from search.sources import Skipped, SourceFile
-from search.store import REBUILD, DocumentRecord
+from search.store import DocumentRecord
 from search.vector import pack
 
 Kind = Literal["added", "changed", "moved", "removed", "no text", "failed", "skipped", "kept"]
 
 _BATCH_PASSAGES = 256
 _BATCH_DOCUMENTS = 64
+_SLICE = 64  # passages embedded at a time: what an interrupted batch has finished is kept
 _PAGE = 500
-# A file that changes twice within one tick of the file system's clock keeps its time: a file this young is looked at again.
+# A file that changes twice within one tick of the file system's clock keeps its times: a file this young is looked at again.
 _CLOCK_TICK_NS = 50_000_000
 
 
@@ -71,6 +74,15 @@ class Root:
     max_bytes: int = sources.MAX_BYTES
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A draft of a batch; instead_of: a document to remove in the same transaction; change: what to tell once it is stored."""
+
+    draft: Draft
+    instead_of: int | None
+    change: Change | None
+
+
 @dataclass(slots=True)
 class Summary:
     """The counts of a run. read: files whose content was read; refused: removals held back; kept: unreadable, left as known."""
@@ -97,7 +109,10 @@ class Summary:
 
 
 class Indexer:
-    """One run of indexing on an open connection; `index_root` may be called for several roots."""
+    """One run of indexing on an open connection; `index_root` may be called for several roots.
+
+    A change is reported once its transaction is committed, never before.
+    """
 
     def __init__(
         self, connection: sqlite3.Connection, embedder: Embedder, *, max_tokens: int, report: Report, dry_run: bool = False
@@ -107,7 +122,7 @@ class Indexer:
         self._max_tokens = max_tokens
         self._report = report
         self._dry_run = dry_run
-        self._waiting: list[tuple[Draft, int | None]] = []
+        self._waiting: list[_Waiting] = []
         self._waiting_passages = 0
         self._dimension: int | None = store.get_meta(connection, "dimension")
         self.summary = Summary()
@@ -132,7 +147,7 @@ class Indexer:
 
     def add(self, draft: Draft) -> None:
         """Queue a draft that does not come from a root's folder; `flush` stores what is still queued."""
-        self._queue(draft, None)
+        self._queue(draft, None, None)
 
     def flush(self) -> None:
         """Embed and store everything that is queued."""
@@ -146,7 +161,7 @@ class Indexer:
             db.execute("DROP TABLE IF EXISTS temp.candidates")
             db.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY, path TEXT NOT NULL, content_hash TEXT)")
             db.execute(
-                "CREATE TEMP TABLE candidates (known INTEGER, path TEXT, size INTEGER, mtime_ns INTEGER, "
+                "CREATE TEMP TABLE candidates (known INTEGER, path TEXT, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, "
                 "PRIMARY KEY (known, path)) WITHOUT ROWID"
             )
             db.execute(
@@ -171,18 +186,20 @@ class Indexer:
 
     def _compare(self, root: Root, found: SourceFile) -> None:
         db = self._connection
-        row = db.execute("SELECT id, size, mtime_ns FROM documents WHERE root = ? AND path = ?", (root.id, found.path)).fetchone()
+        row = db.execute(
+            "SELECT id, size, mtime_ns, ctime_ns FROM documents WHERE root = ? AND path = ?", (root.id, found.path)
+        ).fetchone()
         if row is not None:
             db.execute("DELETE FROM temp.gone WHERE id = ?", (row[0],))
-        if row is not None and (row[1], row[2]) == (found.size, found.mtime_ns):
+        if row is not None and row[1:] == (found.size, found.mtime_ns, found.ctime_ns):
             self.summary.unchanged += 1
         else:
-            candidate = (row is not None, found.path, found.size, found.mtime_ns)
-            db.execute("INSERT OR REPLACE INTO temp.candidates VALUES (?, ?, ?, ?)", candidate)
+            candidate = (row is not None, found.path, found.size, found.mtime_ns, found.ctime_ns)
+            db.execute("INSERT OR REPLACE INTO temp.candidates VALUES (?, ?, ?, ?, ?)", candidate)
 
     def _skip(self, skipped: Skipped) -> None:
         """Tell of a place that was passed over; what is known from below an unreadable one is not taken for gone."""
-        self._tell("skipped", skipped.path, skipped.reason)
+        self._tell(Change("skipped", skipped.path, skipped.reason))
         if skipped.blind:
             self._connection.execute(
                 "DELETE FROM temp.gone WHERE path = ? OR substr(path, 1, length(?) + 1) = ? || '/'", (skipped.path,) * 3
@@ -192,18 +209,20 @@ class Indexer:
         """What needs a look, new paths first: the vectors of a file that was renamed are still stored then."""
         last: tuple[int, str] = (-1, "")
         while rows := self._connection.execute(
-            "SELECT known, path, size, mtime_ns FROM temp.candidates WHERE (known, path) > (?, ?) ORDER BY known, path LIMIT ?",
+            "SELECT known, path, size, mtime_ns, ctime_ns FROM temp.candidates WHERE (known, path) > (?, ?) "
+            "ORDER BY known, path LIMIT ?",
             (*last, _PAGE),
         ).fetchall():
-            for _, path, size, mtime_ns in rows:
-                yield File(root.id, path, size, mtime_ns)
+            for _, path, size, mtime_ns, ctime_ns in rows:
+                yield File(root.id, path, size, mtime_ns, ctime_ns)
             last = (rows[-1][0], rows[-1][1])
 
     def _take(self, root: Root, file: File) -> None:
         """Read one file that is new or differs, and queue, move or just note it."""
         full = root.path / sources.to_os(file.path)
         # A link that was named by itself is meant to be followed; any other that took a file's place meanwhile is not.
-        source = SourceFile(file.path, full.resolve() if file.path in root.named else full, file.size, file.mtime_ns)
+        opened = full.resolve() if file.path in root.named else full
+        source = SourceFile(file.path, opened, file.size, file.mtime_ns, file.ctime_ns)
         started = time.time_ns()
         self.summary.read += 1
         try:
@@ -211,14 +230,14 @@ class Indexer:
         except ReadError as error:
             self._unreadable(file, str(error))
             return
-        settled = abs(started - file.mtime_ns) > _CLOCK_TICK_NS
+        settled = min(abs(started - file.mtime_ns), abs(started - file.ctime_ns)) > _CLOCK_TICK_NS
         digest = sources.content_hash(data)
         known = self._connection.execute(
             "SELECT id, content_hash, modified FROM documents WHERE root = ? AND path = ?", (root.id, file.path)
         ).fetchone()
         same = known is not None and known[1] == digest
         if same and known[2] == local_day(file.mtime_ns):
-            self._touch(known[0], file.mtime_ns if settled else None)
+            self._touch(known[0], file.mtime_ns if settled else None, file.ctime_ns)
             return
         draft = draft_file(file, data, digest, self._embedder, self._max_tokens)
         if not settled:
@@ -230,27 +249,25 @@ class Indexer:
         if gone is not None and self._same_passages(gone[0], draft.record):
             self._move(gone, draft.record)
             return
-        if draft.record.text_status != "ok":
-            self._tell("failed" if draft.failed else "no text", file.path, draft.record.text_status)
-        else:
-            self._tell("added" if known is None else "changed", file.path, "; ".join(draft.record.notes))
-        self._queue(draft, gone[0] if gone else None)
+        self._queue(draft, gone[0] if gone else None, _change(draft, known is not None))
 
     def _unreadable(self, file: File, reason: str) -> None:
         """A file that cannot be opened: what is known of it stays, else it is recorded with the reason."""
         known = self._connection.execute("SELECT 1 FROM documents WHERE root = ? AND path = ?", (file.root, file.path)).fetchone()
         if known is not None:
-            self._tell("kept", file.path, f"{reason}; what the library holds of it stays")
+            self._tell(Change("kept", file.path, f"{reason}; what the library holds of it stays"))
             return
-        self._tell("failed", file.path, reason)
-        self._queue(without_text(file, reason, None), None)
+        draft = without_text(file, reason, None)
+        self._queue(draft, None, _change(draft, False))
 
-    def _touch(self, document: int, mtime_ns: int | None) -> None:
-        """Only the time of change differs, within a day: nothing is read into passages or embedded anew."""
+    def _touch(self, document: int, mtime_ns: int | None, ctime_ns: int) -> None:
+        """Only the times of change differ, within a day: nothing is read into passages or embedded anew."""
         self.summary.unchanged += 1
         if not self._dry_run:
             with store.writing(self._connection):
-                self._connection.execute("UPDATE documents SET mtime_ns = ? WHERE id = ?", (mtime_ns, document))
+                self._connection.execute(
+                    "UPDATE documents SET mtime_ns = ?, ctime_ns = ? WHERE id = ?", (mtime_ns, ctime_ns, document)
+                )
 
     def _redate(self, document: int, record: DocumentRecord) -> None:
         """The same content with a time of change on another day: dates may follow from it, passages and vectors stay."""
@@ -277,28 +294,42 @@ class Indexer:
         ]
 
     def _move(self, gone: tuple[int, str], record: DocumentRecord) -> None:
-        self._tell("moved", record.path, gone[1])
         self._connection.execute("DELETE FROM temp.gone WHERE id = ?", (gone[0],))
         if not self._dry_run:
             with store.writing(self._connection):
                 store.move_document(self._connection, gone[0], record)
+        self._tell(Change("moved", record.path, gone[1]))
 
-    def _queue(self, draft: Draft, instead_of: int | None) -> None:
-        """Hold a draft until a batch is full. instead_of: a document to remove in the same transaction."""
+    def _queue(self, draft: Draft, instead_of: int | None, change: Change | None) -> None:
+        """Hold a draft until a batch is full; see `_Waiting`. A dry run tells of it at once."""
         if instead_of is not None:
             self._connection.execute("DELETE FROM temp.gone WHERE id = ?", (instead_of,))
         if self._dry_run:
+            self._tell(change)
             return
-        self._waiting.append((draft, instead_of))
+        self._waiting.append(_Waiting(draft, instead_of, change))
         self._waiting_passages += len(draft.inputs)
         if self._waiting_passages >= _BATCH_PASSAGES or len(self._waiting) >= _BATCH_DOCUMENTS:
             self._flush()
 
     def _flush(self) -> None:
-        if not self._waiting:
+        """Embed and store the batch. Interrupted while it is embedded, the documents that are complete by then are stored."""
+        vectors: dict[str, bytes] = {}
+        try:
+            for some in self._vectors([text for waiting in self._waiting for text in waiting.draft.inputs]):
+                vectors |= some
+        except KeyboardInterrupt:
+            self._waiting = [waiting for waiting in self._waiting if vectors.keys() >= set(waiting.draft.inputs)]
+            self._store(vectors)
+            raise
+        self._store(vectors)
+
+    def _store(self, vectors: Mapping[str, bytes]) -> None:
+        """Store all that waits in one transaction, then tell of it."""
+        stored, self._waiting, self._waiting_passages = self._waiting, [], 0
+        if not stored:
             return
-        vectors = self._vectors([text for draft, _ in self._waiting for text in draft.inputs])
-        records = [(draft.with_vectors(vectors), instead_of) for draft, instead_of in self._waiting]
+        records = [(waiting.draft.with_vectors(vectors), waiting.instead_of) for waiting in stored]
         with store.writing(self._connection):
             if self._dimension is not None:
                 store.set_meta(self._connection, "dimension", self._dimension)
@@ -306,30 +337,28 @@ class Indexer:
                 if instead_of is not None:
                     store.remove_documents(self._connection, [instead_of])
                 store.replace_document(self._connection, record)
-        self._waiting.clear()
-        self._waiting_passages = 0
+        for waiting in stored:
+            self._tell(waiting.change)
 
-    def _vectors(self, inputs: Sequence[str]) -> dict[str, bytes]:
-        """The packed vector of every input: from the library where it was embedded before, else from the model."""
-        vectors: dict[str, bytes] = {}
+    def _vectors(self, inputs: Sequence[str]) -> Iterator[dict[str, bytes]]:
+        """The packed vector of every input, some at a time: from the library where it was embedded before, else from the model."""
         new: list[str] = []
         for text in dict.fromkeys(inputs):
             stored = store.stored_vector(self._connection, input_hash(text))
             if stored is None:
                 new.append(text)
             else:
-                vectors[text] = stored
-        for start in range(0, len(new), _BATCH_PASSAGES):
-            batch = new[start : start + _BATCH_PASSAGES]
+                yield {text: stored}
+        for start in range(0, len(new), _SLICE):
+            batch = new[start : start + _SLICE]
             rows = self._embedder.embed_passages(batch)
             self._dimension = self._dimension or rows.shape[1]
             if rows.shape != (len(batch), self._dimension):
                 raise EmbedderError(
                     f"the embedding model gave {rows.shape[1]} dimensions, the library has {self._dimension}", REBUILD
                 )
-            vectors |= {text: pack(row) for text, row in zip(batch, rows, strict=True)}
             self.summary.embedded += len(batch)
-        return vectors
+            yield {text: pack(row) for text, row in zip(batch, rows, strict=True)}
 
     def _remove_gone(self, root: Root, prune: bool) -> None:
         """Remove what is gone, unless that is more than half (and more than 20) of what the root held: then say so."""
@@ -337,17 +366,17 @@ class Indexer:
         if gone > 20 and gone * 2 > self._known and not prune:
             self.summary.refused += gone
             self.summary.messages.append(
-                f"{gone} of {self._known} documents of {root.path} would be removed: nothing was; --prune removes them"
+                f"{gone} of {counted(self._known, 'document')} of {root.path} would be removed: nothing was; --prune removes them"
             )
             return
         while rows := self._connection.execute("SELECT id, path FROM temp.gone ORDER BY path LIMIT ?", (_PAGE,)).fetchall():
-            for _, path in rows:
-                self._tell("removed", path)
             ids = [row[0] for row in rows]
             if not self._dry_run:
                 with store.writing(self._connection):
                     store.remove_documents(self._connection, ids)
             self._connection.executemany("DELETE FROM temp.gone WHERE id = ?", ((i,) for i in ids))
+            for _, path in rows:
+                self._tell(Change("removed", path))
 
     def _close_run(self, root: Root, *, whole: bool) -> None:
         """Note the time if the whole root was looked at, drop roots that it has taken over, forget moved keys that lead nowhere."""
@@ -360,9 +389,18 @@ class Indexer:
                 )
             store.drop_lost_keys(self._connection)
 
-    def _tell(self, kind: Kind, path: str, reason: str = "") -> None:
-        self.summary.count(kind)
-        self._report(Change(kind, path, reason))
+    def _tell(self, change: Change | None) -> None:
+        if change is not None:
+            self.summary.count(change.kind)
+            self._report(change)
+
+
+def _change(draft: Draft, known: bool) -> Change:
+    """What a draft is to its reader once it is stored."""
+    record = draft.record
+    if record.text_status != "ok":
+        return Change("failed" if draft.failed else "no text", record.path, record.text_status)
+    return Change("changed" if known else "added", record.path, "; ".join(record.notes))
 
 
 def _walk_root(root: Root, below: str) -> Iterator[SourceFile | Skipped]:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search import keyword, store
+from search import faults, keyword, store
 from search.errors import LibraryError, QueryError
 from search.filters import Compiled
 from search.models import Hit, Passage
@@ -134,7 +134,7 @@ class Ranker:
             if vector.shape != (dimension,):
                 raise LibraryError(
                     f"the embedding model gives {vector.shape[-1]} dimensions, {self._path} has {dimension}",
-                    f"{store.REBUILD} makes the library anew with this model; --mode keyword needs none",
+                    f"{faults.REBUILD} makes the library anew with this model; --mode keyword needs none",
                 )
         return self._vectors.cosines(vector)
 

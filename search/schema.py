@@ -53,6 +53,7 @@ CREATE TABLE documents (
     content_hash TEXT,               -- SHA-256 of the file; NULL when it could not be read
     size INTEGER NOT NULL,
     mtime_ns INTEGER,                -- NULL: look at the content again at the next run
+    ctime_ns INTEGER,                -- tells a file that another of the same size and mtime has replaced
     pages INTEGER,
     text_status TEXT NOT NULL,
     encoding TEXT NOT NULL,

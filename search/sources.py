@@ -45,6 +45,7 @@ _CHUNK = 1 << 20
 _KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 _MARK = "\N{REPLACEMENT CHARACTER}"
 _ESCAPED = re.compile(_MARK + "([89A-F][0-9A-F])")
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _TO_ESCAPE = re.compile(f"[\udc80-\udcff]|{_MARK}(?=[89A-F][0-9A-F])")
 
 
@@ -53,13 +54,14 @@ class SourceFile:
     """A regular file to be read.
 
     path: from the root, "/" between the parts, as `to_text` writes it. full: where to open it. size: bytes. mtime_ns: modified,
-    in nanoseconds since 1970.
+    in nanoseconds since 1970. ctime_ns: when anything about it changed last, its name and mtime included; nobody can set it.
     """
 
     path: str
     full: Path
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,30 @@ def to_os(path: str) -> str:
     return os.fsdecode(b"".join(bytes.fromhex(p) if i % 2 else os.fsencode(p) for i, p in enumerate(pieces)))
 
 
+def shown(text: str) -> str:
+    """Text for people and programs: what the operating system could not decode stands as `to_text` writes it.
+
+    Unlike `to_text` it leaves alone what that has made already.
+    """
+    return _UNDECODED.sub(lambda found: f"{_MARK}{ord(found[0]) - 0xDC00:02X}", text)
+
+
+def typed(path: str) -> tuple[str, ...]:
+    """What `to_text` may have made of a path as a person gives it: copied from what we print, or as the system names it."""
+    return tuple(dict.fromkeys((to_text(to_os(path)), to_text(path))))
+
+
 def exact_glob(path: str) -> str:
     """The glob for `walk` that means this one path (text, from the root) and what lies below it, whatever its characters."""
     escaped = re.sub(r"[\\*?\[\]]", r"\\\g<0>", path)
     # White space at the end of a glob is dropped, unless it stands in brackets.
     return f"/{escaped[:-1]}[{escaped[-1]}]" if escaped[-1:].isspace() else f"/{escaped}"
+
+
+def check_globs(*, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
+    """Raise SourceError for a glob that `walk` would refuse: to be asked before globs are kept for later runs."""
+    _globs("--include", include)
+    _globs("--exclude", exclude)
 
 
 def locate(path: Path) -> tuple[Path, str | None]:
@@ -162,6 +183,8 @@ def read_bytes(source: SourceFile, max_bytes: int = MAX_BYTES) -> bytes:
         if error.errno == errno.ELOOP:
             raise ReadError("became a link while the folder was read; not followed") from error
         raise ReadError(f"cannot be read: {error.strerror}") from error
+    except MemoryError as error:
+        raise ReadError("larger than the memory that is free") from error
 
 
 def content_hash(data: bytes) -> str:
@@ -335,7 +358,7 @@ def _regular(path: str, full: str, info: os.stat_result, max_bytes: int) -> Sour
         return Skipped(to_text(path), f"not a regular file but {_kind(info.st_mode)}")
     if info.st_size > max_bytes:
         return Skipped(to_text(path), _too_large(max_bytes))
-    return SourceFile(to_text(path), Path(full), info.st_size, info.st_mtime_ns)
+    return SourceFile(to_text(path), Path(full), info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def _read(descriptor: int, max_bytes: int) -> bytes:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from search import store
 from search.models import Coverage
@@ -13,13 +14,20 @@ from search.models import Coverage
 
 @dataclass(frozen=True, slots=True)
 class RootStatus:
-    """A folder that the library follows; named: files that were indexed by name; whole: whether all the others are, too."""
+    """A folder that the library follows; named: files that were indexed by name; whole: whether all the others are, too.
+
+    include, exclude, max_bytes: which files are taken, as the last run that gave them said. forgotten: paths left out by `forget`.
+    """
 
     path: str
     documents: int
     indexed_at: str | None
     whole: bool
     named: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    forgotten: tuple[str, ...]
+    max_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +60,8 @@ def status(connection: sqlite3.Connection, path: Path) -> Status:
     """Everything that `archivist status` shows."""
     made_with = store.get_meta(connection, "embedder") or {}
     roots = connection.execute(
-        "SELECT r.path, (SELECT count(*) FROM documents d WHERE d.root = r.id), r.indexed_at, r.whole, r.named "
-        "FROM _roots r ORDER BY r.path"
+        "SELECT r.path, (SELECT count(*) FROM documents d WHERE d.root = r.id), r.indexed_at, r.whole, "
+        "r.named, r.include, r.exclude, r.forgotten, r.max_bytes FROM _roots r ORDER BY r.path"
     )
     without_text = connection.execute("SELECT path, text_status FROM documents WHERE text_status <> 'ok' ORDER BY path")
     formats = connection.execute("SELECT format, count(*) FROM documents GROUP BY format ORDER BY count(*) DESC, format")
@@ -65,10 +73,13 @@ def status(connection: sqlite3.Connection, path: Path) -> Status:
         dimension=store.get_meta(connection, "dimension"),
         size=path.stat().st_size,
         schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
-        roots=tuple(
-            RootStatus(path, count, indexed_at, bool(whole), tuple(json.loads(named)))
-            for path, count, indexed_at, whole, named in roots
-        ),
+        roots=tuple(_root(*row) for row in roots),
         without_text=tuple(without_text.fetchall()),
         formats=dict(formats.fetchall()),
     )
+
+
+def _root(path: str, documents: int, indexed_at: str | None, whole: int, *kept: Any) -> RootStatus:
+    *lists, max_bytes = kept
+    named, include, exclude, forgotten = (tuple(json.loads(each)) for each in lists)
+    return RootStatus(path, documents, indexed_at, bool(whole), named, include, exclude, forgotten, max_bytes)

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sqlite3
+import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -21,10 +22,11 @@ from urllib.parse import quote
 
 from search import schema
 from search.errors import LibraryError
+from search.faults import REBUILD, translated
+from search.folding import composed, folded
 from search.keys import citation_keys
 
 BUSY_SECONDS = 30.0
-REBUILD = "archivist index --rebuild"
 _MAGIC = b"SQLite format 3\x00"
 
 
@@ -63,6 +65,7 @@ class DocumentRecord:
     content_hash: str | None
     size: int
     mtime_ns: int | None
+    ctime_ns: int | None
     pages: int | None
     text_status: str
     encoding: str
@@ -78,6 +81,20 @@ class DocumentRecord:
 _COLUMNS = tuple(
     column.name for column in fields(DocumentRecord) if column.name not in {"notes", "metadata", "tags", "text", "passages"}
 )
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file at the library's place; raises LibraryError when it is no regular file or cannot be looked at."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise LibraryError(f"cannot look at {path}: {error.strerror}", "check the rights of the folders that it lies in") from error
+    if stat.S_ISREG(mode):
+        return True
+    what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+    raise LibraryError(f"{path} is {what}, not a library", "name a file with --library")
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -98,7 +115,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """A connection for the indexer; makes the file (0600) and its folder (0700) when missing, and migrates an older library."""
-    if path.exists() and path.stat().st_size:
+    if is_there(path) and path.stat().st_size:
         _require_library(path)
     else:
         _make_file(path)
@@ -120,29 +137,12 @@ def open_for_replacing(path: Path) -> sqlite3.Connection:
     connection = _connect(path, "mode=rw")
     with _closed_on_error(connection):
         if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise sqlite3.DatabaseError("quick_check failed")
+            damage = sqlite3.DatabaseError("quick_check failed")
+            damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise damage
         if schema.version(connection) is None:
             raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
     return connection
-
-
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors about the file into LibraryError with the command that mends it."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        words = str(error)
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise LibraryError(f"{path} is being written by another program", "try again when it has finished") from error
-        if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
-            raise LibraryError(f"{path} cannot be opened as needed: {words}", "check the rights of the file and folder") from error
-        if code == sqlite3.SQLITE_FULL:
-            raise LibraryError(f"no space left for {path}", "free some space and run the same command again") from error
-        if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR}:
-            raise LibraryError(f"{path} is damaged: {words}", f"{REBUILD} makes it anew from the folders") from error
-        raise
 
 
 @contextmanager
@@ -280,7 +280,9 @@ def check_identity(made_with: Mapping[str, Any], identity: Mapping[str, Any], pa
 
 def own_files(connection: sqlite3.Connection) -> Callable[[Path], bool]:
     """A test for the library's file and those that stand beside it: they are no documents when the library lies in a root."""
-    file = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0].removesuffix(".rebuild")
+    # As bytes: the name of the file need not be text.
+    row = connection.execute("SELECT CAST(file AS BLOB) FROM pragma_database_list WHERE name = 'main'").fetchone()
+    file = os.fsdecode(row[0]).removesuffix(".rebuild")
     beside = re.compile(r"(?:\.rebuild|\.damaged-[0-9-]+)?(?:-wal|-shm)?|\.lock|\.schema[0-9]+\.bak")
     name = os.path.basename(file)  # noqa: PTH119 - asked for every file of a tree
 
@@ -316,13 +318,10 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         raise LibraryError(f"cannot open {path}: {error}", "check the rights of the file and its folder") from error
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.create_function("folded", 1, _folded, deterministic=True)
+    # SQLite's own NOCASE and lower() know A to Z alone, and to it "é" is not "e" with an accent behind it.
+    connection.create_function("folded", 1, lambda text: None if text is None else folded(str(text)), deterministic=True)
+    connection.create_function("composed", 1, lambda text: None if text is None else composed(str(text)), deterministic=True)
     return connection
-
-
-def _folded(text: object) -> str | None:
-    """Text without regard to case in any script: SQLite's own NOCASE and lower() know A to Z alone."""
-    return None if text is None else str(text).casefold()
 
 
 @contextmanager
@@ -335,10 +334,8 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _require_library(path: Path) -> None:
-    if not path.exists():
+    if not is_there(path):
         raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
-    if path.is_dir():
-        raise LibraryError(f"{path} is a folder, not a library", "name a file with --library")
     try:
         with path.open("rb") as file:
             start = file.read(len(_MAGIC))

@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from search import schema, sources, store
+from search import faults, schema, sources, store
 from search.chunking import CHUNKING_VERSION, MAX_TOKENS
 from search.documents import find_document
 from search.drafts import File, draft
 from search.embedding import Embedder
 from search.errors import LibraryError, SourceError
+from search.faults import REBUILD
 from search.indexing import Change, Indexer, Progress, Report, Root, Summary
 from search.models import Extract
 
@@ -62,6 +63,7 @@ def index(
     """
     for place in places:
         sources.locate(place)
+    sources.check_globs(include=rules.include or (), exclude=rules.exclude or ())
     with _open(path, say, dry_run=dry_run) as connection:
         max_tokens = _agree(connection, embedder, path, dry_run=dry_run)
         indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report, dry_run=dry_run)
@@ -91,7 +93,7 @@ def add_texts(
         root = _keep(connection, _planned(connection, Path(name), whole=False, rules=_KEEP))
         indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
         for document, extract in texts:
-            file = File(root.id, document, len(extract.text), 0)
+            file = File(root.id, document, len(extract.text), 0, 0)
             content_hash = sources.content_hash(extract.text.encode("utf-8", "surrogatepass"))
             indexer.add(draft(file, extract, content_hash, embedder, max_tokens))
         indexer.flush()
@@ -103,17 +105,19 @@ def forget(path: Path, what: Path, *, say: Say = lambda _: None) -> int:
 
     A path inside a root is also kept from coming back, until it is indexed by name again.
     """
-    full = Path(os.path.abspath(what))  # noqa: PTH100 - resolve() would follow links, and the place may be gone
+    named = [Path(sources.to_os(text)) for text in sources.typed(str(what))]
+    absolute = [Path(os.path.abspath(name)) for name in named]  # noqa: PTH100 - resolve() would follow links, and it may be gone
+    spellings = tuple(dict.fromkeys((*absolute, *map(_resolved, absolute))))
     with _open(path, say, create=False) as connection, store.writing(connection):
-        roots = [(row[0], Path(row[1])) for row in connection.execute("SELECT id, path FROM _roots")]
-        inside = [(root, place) for root, place in roots if place.is_relative_to(full) or place.is_relative_to(_resolved(full))]
+        roots = [(row[0], Path(sources.to_os(row[1]))) for row in connection.execute("SELECT id, path FROM _roots")]
+        inside = [root for root, place in roots if any(place.is_relative_to(full) for full in spellings)]
         if inside:
             removed = 0
-            for root, _ in inside:
+            for root in inside:
                 removed += _remove(connection, "root = ?", (root,))
                 connection.execute("DELETE FROM _roots WHERE id = ?", (root,))
             return removed
-        return _forget_inside(connection, what, full, roots)
+        return _forget_inside(connection, what, spellings, roots)
 
 
 def rebuild(
@@ -129,12 +133,14 @@ def rebuild(
     A library that can still be read is overwritten in one transaction: readers that have it open see the old or the new state;
     a damaged one is set aside under another name. Raises SourceError when no root is known and none is given.
     """
+    store.is_there(path)
     with store.index_lock(path, say):
-        roots = _known_roots(path)
+        with faults.translated(path):
+            roots = _known_roots(path)
         fresh = _beside(path)
         _remove_file(fresh)
         try:
-            with closing(store.open_for_writing(fresh)) as connection, store.translated(fresh):
+            with closing(store.open_for_writing(fresh)) as connection, faults.translated(fresh):
                 max_tokens = _agree(connection, embedder, fresh)
                 indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
                 jobs = [(_keep(connection, root), "") for root in roots]
@@ -144,7 +150,8 @@ def rebuild(
                 for root, below in jobs:
                     indexer.index_root(root, below=below)
                 store.checkpoint(connection)
-            _swap_in(fresh, path, say)
+            with faults.translated(path):
+                _swap_in(fresh, path, say)
         finally:
             _remove_file(fresh)
     return indexer.summary
@@ -153,11 +160,12 @@ def rebuild(
 @contextmanager
 def _open(path: Path, say: Say, *, create: bool = True, dry_run: bool = False) -> Iterator[sqlite3.Connection]:
     """The library, locked against other indexers and open for writing; folded into one file again at the end."""
-    if dry_run and not path.exists():
+    there = store.is_there(path)
+    if dry_run and not there:
         raise LibraryError(f"there is no library at {path} to compare with", "leave --dry-run away to make it")
-    if not create and not path.exists():
+    if not create and not there:
         raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
-    with store.index_lock(path, say), store.translated(path):
+    with store.index_lock(path, say), faults.translated(path):
         if dry_run:
             with closing(store.open_for_reading(path)) as connection:
                 connection.execute("PRAGMA query_only = OFF")  # it would forbid temporary tables, too
@@ -178,7 +186,7 @@ def _agree(connection: sqlite3.Connection, embedder: Embedder, path: Path, *, dr
     if known is not None:
         store.check_identity(known, identity, path)
     if cut is not None and cut != chunking:
-        raise LibraryError(f"{path} was cut into passages as {cut}, this Archivist does it as {chunking}", store.REBUILD)
+        raise LibraryError(f"{path} was cut into passages as {cut}, this Archivist does it as {chunking}", REBUILD)
     if known is None and not dry_run:
         with store.writing(connection):
             store.set_meta(connection, "embedder", identity)
@@ -268,9 +276,9 @@ def _taken_up(root: Root, below: str, *, named: bool) -> Root:
     return replace(root, forgotten=forgotten, named=tuple(sorted({*root.named, below})) if named else root.named)
 
 
-def _forget_inside(connection: sqlite3.Connection, what: Path, full: Path, roots: Sequence[tuple[int, Path]]) -> int:
+def _forget_inside(connection: sqlite3.Connection, what: Path, spellings: Sequence[Path], roots: Sequence[tuple[int, Path]]) -> int:
     for root, place in roots:
-        for spelling in (full, _resolved(full)):
+        for spelling in spellings:
             if not spelling.is_relative_to(place):
                 continue
             below = sources.to_text(spelling.relative_to(place).as_posix())
@@ -279,7 +287,7 @@ def _forget_inside(connection: sqlite3.Connection, what: Path, full: Path, roots
             if removed:
                 _keep_out(connection, root, below)
                 return removed
-    document = find_document(connection, sources.to_text(str(what)))
+    document = find_document(connection, str(what))
     root = connection.execute("SELECT root FROM documents WHERE id = ?", (document.id,)).fetchone()[0]
     _keep_out(connection, root, document.path)
     return _remove(connection, "id = ?", (document.id,))
@@ -315,7 +323,9 @@ def _known_roots(path: Path) -> list[Root]:
             if schema.version(connection) is None and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise LibraryError(f"{path} is not an Archivist library", "name another file with --library")
             roots = _roots(connection)
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if not faults.tells_of_damage(error):
+            raise
         return []  # too damaged to tell: the caller then asks for the folders
     texts = next((root.path for root in roots if not root.path.is_absolute()), None)
     if texts is not None:
@@ -333,7 +343,9 @@ def _swap_in(fresh: Path, path: Path, say: Say) -> None:
             new.backup(old)
             store.checkpoint(old)
         return
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if not faults.tells_of_damage(error):
+            raise
         aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%d-%H%M%S}")
         say(f"{path} is damaged and was set aside as {aside.name}")
     for end in ("-wal", "-shm"):

@@ -63,7 +63,12 @@ def resolve(phrase: str, *, today: date | None = None) -> DateRange:
     if twofold:
         written, one, other = twofold
         raise FilterError(f"date: {written} could be {one} or {other}", f"write {one} or {other}")
-    found = _understand(text, day)
+    try:
+        found = _understand(text, day)
+    except (OverflowError, ValueError) as error:
+        raise FilterError(
+            f"date: {phrase!r}, said on {day}, reaches beyond the calendar", "it holds the years 1 to 9999"
+        ) from error
     if found is None:
         raise _not_understood(phrase, text, day)
     if found.start and found.end and found.start > found.end:
@@ -92,7 +97,10 @@ def bounds(*, after: str | None, before: str | None, during: str | None, today: 
     if before is not None:
         span = _named("before", before, day)
         # "before: until May" and the like: the phrase itself says where it ends.
-        last = _iso(date.fromisoformat(span.start) - _DAY) if span.start else span.end
+        first = date.fromisoformat(span.start) if span.start else None
+        if first == date.min:
+            raise FilterError(f"before: {before!r} begins on {first}: there is no day before it", "leave it out")
+        last = _iso(first - _DAY) if first else span.end
         assert last is not None, "a range is open at one end only"
         ends.append((last, f"before {before!r}"))
     start, end = max(starts, default=None), min(ends, default=None)

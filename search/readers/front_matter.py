@@ -77,19 +77,19 @@ def parse(kind: str, source: str) -> FrontMatter:
     """Read the properties. Raises FrontMatterError when they are too large, refused or not valid YAML or TOML."""
     if len(source) > MAX_CHARACTERS:
         raise FrontMatterError(f"larger than {MAX_CHARACTERS} characters")
-    values = _toml(source) if kind == "toml" else _yaml(source)
+    try:
+        values = _plain(tomllib.loads(source) if kind == "toml" else _yaml(source))
+    except FrontMatterError:
+        raise
+    except RecursionError as error:
+        raise FrontMatterError("nested too deeply") from error
+    except Exception as error:  # both parsers let the errors of int(), datetime() and their own tables through
+        raise FrontMatterError(one_line(str(error), 200) or type(error).__name__) from error
     if values is None:
         return FrontMatter()
     if not isinstance(values, dict):
         raise FrontMatterError("not a mapping of names to values")
-    return _arranged({str(key): value for key, value in values.items()})
-
-
-def _toml(source: str) -> Any:
-    try:
-        return _plain(tomllib.loads(source))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FrontMatterError(one_line(str(error), 200) or "nested too deeply") from error
+    return _arranged(values)
 
 
 def _yaml(source: str) -> Any:
@@ -104,14 +104,10 @@ def _yaml(source: str) -> Any:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
                 raise FrontMatterError(f"nested deeper than {MAX_DEPTH} levels")
-        return _plain(yaml.load(source, Loader=loader))  # noqa: S506 (a SafeLoader with fewer types)
+        return yaml.load(source, Loader=loader)  # noqa: S506 (a SafeLoader with fewer types)
     except yaml.MarkedYAMLError as error:
         where = f"line {error.problem_mark.line + 2}: " if error.problem_mark else ""
         raise FrontMatterError(where + one_line(error.problem or "not valid YAML", 200)) from error
-    except (yaml.YAMLError, ValueError, TypeError) as error:  # PyYAML leaks both on odd numbers and unhashable keys
-        if isinstance(error, FrontMatterError):
-            raise
-        raise FrontMatterError(one_line(str(error), 200)) from error
 
 
 @cache
@@ -133,7 +129,7 @@ def _loader() -> type[yaml.SafeLoader]:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Only what JSON can hold."""
+    """Only what JSON and SQLite can hold: a whole number of more than 64 bits becomes its digits."""
     if depth > MAX_DEPTH:
         raise FrontMatterError(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, dict):
@@ -142,7 +138,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return [_plain(item, depth + 1) for item in value]
     if isinstance(value, (dt.date, dt.time)):
         return value.isoformat()
-    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+    if value is None or isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
         return value
     return clean(value if isinstance(value, str) else str(value))
 

@@ -9,11 +9,12 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -168,6 +169,14 @@ def test_an_unknown_word_is_a_usage_error_that_names_the_nearest_command(
         ["index", "--watch", "--dry-run"],
         ["index", "--rebuild", "--prune"],
         ["index", "--max-size", "0"],
+        ["index", ""],
+        ["forget", ""],
+        ["status", "-l", ""],
+        ["search", "x", "--during", ""],
+        ["search", "x", "--after", " "],
+        ["search", "x", "--during", "last month", "--today", "0001-01-01"],
+        ["search", "x", "--during", "tomorrow", "--today", "9999-12-31"],
+        ["search", "x", "--before", "today", "--today", "0001-01-01"],
     ],
 )
 def test_what_cannot_be_understood_exits_2_with_nothing_on_standard_output(
@@ -230,7 +239,7 @@ def test_index_tells_changes_on_standard_output_and_counts(archivist: Archivist,
     (folder / "empty.md").unlink()
     lines = archivist("index").out.splitlines()
     assert sorted(lines[:3]) == ["- empty.md", "> c.md (was b.md)", "~ a.md"]
-    assert lines[3].startswith("0 added, 1 changed, 1 moved, 1 removed, 0 unchanged; 1 passages embedded")
+    assert lines[3].startswith("0 added, 1 changed, 1 moved, 1 removed, 0 unchanged; 1 passage embedded")
 
 
 def test_index_lists_the_first_20_of_each_kind_or_all(archivist: Archivist, write: Write, folder: Path) -> None:
@@ -371,11 +380,31 @@ def test_search_in_lines_csv_and_paths(archivist: Archivist, notes: Path) -> Non
     assert [json.loads(line) for line in lines.out.splitlines()] == whole
     rows = list(csv.DictReader(io.StringIO(archivist(*search, "--csv").out)))
     assert [row["key"] for row in rows] == [hit["key"] for hit in whole]  # type: ignore[attr-defined]
-    assert list(rows[0]) == ["key", "path", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
+    assert list(rows[0]) == ["key", "path", "root", "title", "date", "category", "page", "first_line", "last_line", "score", "text"]
     assert all("\n" in row["text"] for row in rows)
     paths = archivist(*search, "--paths")
     assert paths.err == ""
-    assert sorted(paths.out.splitlines()) == ["guides/日本語.md", "runbooks/cache.md", "runbooks/gateway.md"]
+    assert sorted(paths.out.splitlines()) == [
+        str(notes / path) for path in ("guides/日本語.md", "runbooks/cache.md", "runbooks/gateway.md")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        (b"it's a \\ name.md", "it's a \\ name.md"),
+        (b"two\nlines.md", r'"two\nlines.md"'),
+        (b'two\nand"\\.md', r'"two\nand\"\\.md"'),
+        (b"caf\xe9.md", r'"caf\351.md"'),
+        ("zero\u200bwidth.md".encode(), r'"zero\342\200\213width.md"'),
+    ],
+)
+def test_a_printed_path_can_be_read_back_from_one_line(archivist: Archivist, folder: Path, name: bytes, written: str) -> None:
+    (folder / os.fsdecode(name)).write_text("gateway")
+    archivist("index", folder)
+    line = archivist("search", "gateway", "--mode", "keyword", "--paths").out.removesuffix("\n")
+    quote = '"' if written.startswith('"') else ""
+    assert line == f"{quote}{folder}/{written.removeprefix(quote)}"
 
 
 def test_forms_for_programs_are_complete_when_nothing_is_found(archivist: Archivist, notes: Path) -> None:
@@ -402,7 +431,7 @@ def test_forms_for_programs_are_complete_when_nothing_is_found(archivist: Archiv
 )
 def test_filters_on_the_command_line(archivist: Archivist, notes: Path, options: list[str], expected: set[str]) -> None:
     done = archivist("search", "timeout 接続", "--mode", "keyword", "--paths", *options)
-    assert set(done.out.splitlines()) == expected
+    assert set(done.out.splitlines()) == {str(notes / path) for path in expected}
 
 
 @pytest.mark.parametrize("mode", ["keyword", "vector", "hybrid"])
@@ -420,7 +449,7 @@ def test_similar_passages_by_key_and_by_text(archivist: Archivist, notes: Path, 
     assert whole["hits"][0]["path"] == "runbooks/cache.md"  # type: ignore[index]
     assert key not in [hit["key"] for hit in whole["hits"]]  # type: ignore[attr-defined]
     done = archivist("search", "--like-text", "the gateway has a timeout", "--paths", "-n", "1")
-    assert done.out == "runbooks/gateway.md\n"
+    assert done.out == f"{notes}/runbooks/gateway.md\n"
 
 
 def test_keyword_search_and_show_ask_for_no_model(archivist: Archivist, notes: Path, model: list[str]) -> None:
@@ -506,11 +535,30 @@ def test_roots_lists_folders_and_single_files(archivist: Archivist, notes: Path,
     archivist("index", other / "single.md")
     done = archivist("roots")
     assert f"{notes}: 4 documents, indexed just now\n" in done.out
-    assert f"{other}: 1 documents, indexed just now; only single.md\n" in done.out
+    assert f"{other}: 1 document, indexed just now; only single.md\n" in done.out
     assert [root["path"] for root in archivist("roots", "--json").json["roots"]] == [str(notes), str(other)]  # type: ignore[attr-defined]
     (other / "single.md").unlink()
     other.rmdir()
     assert "; the folder is not there" in archivist("roots").out
+
+
+def test_roots_show_the_rules_that_are_kept_and_an_empty_glob_clears_them(archivist: Archivist, notes: Path) -> None:
+    archivist("index", notes, "--include", "*.md", "--exclude", "guides/**", "--exclude", "*.txt", "--max-size", "2")
+    kept = archivist("roots").out.splitlines()[1:]
+    assert kept == ["    only files that fit *.md", "    no files that fit guides/**, *.txt", "    files up to 2 MB"]
+    assert archivist("index", notes, "--exclude", "*.tmp").out.splitlines()[-1].startswith("1 added")
+    assert archivist("index", notes, "--include", "", "--exclude", "", "--max-size", "50").code == 0
+    assert archivist("roots").out == f"{notes}: 4 documents, indexed just now\n"
+
+
+def test_what_was_forgotten_is_shown_until_it_is_indexed_by_name(archivist: Archivist, notes: Path) -> None:
+    archivist("forget", "runbooks/cache.md")
+    archivist("index")
+    for command in ("roots", "status"):
+        assert "    1 left out by forget: runbooks/cache.md\n" in archivist(command).out
+        assert archivist(command, "--json").json["roots"][0]["forgotten"] == ["runbooks/cache.md"]  # type: ignore[index]
+    archivist("index", notes / "runbooks/cache.md")
+    assert "forget" not in archivist("roots").out
 
 
 def test_forget_counts_what_it_removed(archivist: Archivist, notes: Path) -> None:
@@ -652,6 +700,70 @@ def test_whoever_stops_reading_is_not_bothered(write: Write, folder: Path, archi
     assert process.wait(60) == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "target", "said"),
+    [
+        ("status", ">/dev/full", "No space left on device"),
+        ("search gateway --mode keyword", ">/dev/full", "No space left on device"),
+        ("--help", ">/dev/full", "No space left on device"),
+        ("status", ">&-", "standard output is closed"),
+        ("search gateway --mode keyword --json", ">&-", "standard output is closed"),
+    ],
+)
+def test_output_that_cannot_be_written_exits_1_with_the_reason(
+    notes: Path, library_file: Path, command: str, target: str, said: str
+) -> None:
+    line = f"{shlex.join(command_line(*command.split()))} {target}"
+    env = environment(ARCHIVIST_LIBRARY=str(library_file))
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, cwd=ROOT, env=env, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"archivist: {said}"
+    assert "Traceback" not in done.stderr
+
+
+def test_the_day_that_is_given_stands_above_the_one_that_is_set(
+    archivist: Archivist, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARCHIVIST_TODAY", "garbage")
+    argv = ["search", "gateway", "--mode", "keyword", "--during", "this decade"]
+    assert archivist(*argv).code == 2
+    assert archivist(*argv, "--today", "2026-10-15").code == 0
+
+
+def test_names_that_are_no_text_are_shown_alike_everywhere(archivist: Archivist, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"lat\xe9")
+    odd.mkdir()
+    (odd / "note.md").write_text("the gateway")
+    shown = f"{tmp_path}/lat\N{REPLACEMENT CHARACTER}E9"
+    library = odd / "library.db"
+    assert archivist("index", odd, "-l", library).code == 0
+    for argv in (["status"], ["search", "gateway", "--mode", "keyword"]):
+        done = archivist(*argv, "--json", "-l", library)
+        assert shown in done.out
+        assert "\\udc" not in done.out
+    assert archivist("roots", "-l", library).out.startswith(f"{shown}: 1 document, indexed just now\n")
+    assert archivist("status", "-l", odd / "none.db").err.startswith(f"archivist: there is no library at {shown}/none.db")
+    assert archivist("show", f"{shown}/note.md", "-l", library).code == 0
+    assert archivist("forget", shown, "-l", library).code == 0
+
+
+def test_watch_says_when_removals_are_held_back(
+    archivist: Archivist, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [write(f"{number:02}.md", f"text {number}") for number in range(30)]
+    archivist("index", folder)
+
+    def bursts(roots: Sequence[Path], **_: object) -> Iterator[set[Path]]:
+        for file in files:
+            file.unlink(missing_ok=True)
+        yield set(roots)
+        yield set(roots)
+
+    monkeypatch.setattr("search.sources.watch", bursts)
+    said = archivist("index", "--watch").err
+    assert said.count("30 of 30 documents") == 1
+
+
 def test_an_encoding_that_lacks_letters_is_no_error(notes: Path, library_file: Path) -> None:
     for form in ("--json", "--csv", "--paths", "--explain"):
         argv = command_line("search", "接続", "--mode", "keyword", form, "-l", library_file)
@@ -685,19 +797,34 @@ def test_ctrl_c_exits_130_and_keeps_what_is_done(write: Write, folder: Path, arc
     for number in range(300):
         write(f"{number:03}.md", f"text number {number}")
     program = INTERRUPTED.format(tests=str(ROOT / "tests"))
-    argv = [sys.executable, "-c", program, "index", str(folder), "-l", str(library_file)]
+    argv = [sys.executable, "-c", program, "index", str(folder), "-v", "-l", str(library_file)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment()) as process:
         assert process.stderr is not None
         while process.stderr.readline() not in {"READY\n", ""}:
             pass
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip() == "interrupted; what was done so far is kept"
     kept = archivist("status", "--json").json["coverage"]["documents"]  # type: ignore[index]
     assert 100 <= kept < 300
+    assert err.strip() == f"interrupted; the library holds {kept} documents, the next run goes on from there"
+    assert out.count("+ ") == kept, "no file is called added before it is"
     done = archivist("index", folder, "--json").json
     assert (done["added"], done["unchanged"]) == (300 - kept, kept)
+
+
+@pytest.mark.parametrize("options", [[], ["--watch"]])
+def test_ctrl_c_before_anything_is_stored_says_so(
+    archivist: Archivist, write: Write, folder: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StandIn, "embed_passages", interrupted)
+    write("a.md", "text")
+    assert archivist("index", folder, *options) == Done(
+        130, "", "interrupted; the library holds 0 documents, the next run goes on from there\n"
+    )
 
 
 def test_a_bar_is_shown_on_a_terminal_only(write: Write, folder: Path, library_file: Path) -> None:

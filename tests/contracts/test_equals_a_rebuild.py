@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -139,11 +140,16 @@ def test_any_sequence_of_changes_equals_a_rebuild(changes: list[tuple[str, objec
 
 
 def settle(folder: Path) -> None:
-    """Date all files back by an hour, so that their times of change are believed."""
+    """Date all files back by an hour and let the clock tick on, so that their times of change are believed."""
     for file in folder.rglob("*"):
         if file.is_file():
             time_ns = file.stat().st_mtime_ns - 3_600_000_000_000
             os.utime(file, ns=(time_ns, time_ns))
+    let_the_clock_tick()
+
+
+def let_the_clock_tick() -> None:
+    time.sleep(2 * indexing._CLOCK_TICK_NS / 1e9)
 
 
 @pytest.mark.parametrize("change", ["rename", "move to a folder", "rename the folder", "swap two names"])
@@ -196,6 +202,7 @@ def test_a_touch_embeds_nothing_and_reads_nothing_into_passages(
     upkeep.index(library, [folder], embedder)
     embedder.embedded.clear()
     os.utime(folder / "note.md", ns=(time_ns + 60_000_000_000, time_ns + 60_000_000_000))
+    let_the_clock_tick()
     read: list[Path] = []
     look = readers.read
     monkeypatch.setattr(readers, "read", lambda path, data: read.append(path) or look(path, data))
@@ -229,6 +236,33 @@ def test_a_change_within_a_tick_of_the_clock_is_seen(
     os.utime(folder / "note.txt", ns=(times, times))
     upkeep.index(library, [folder], embedder)
     assert holdings(library)["note.txt"].text == "version two\n"
+
+
+def test_another_file_of_equal_size_and_date_in_its_place_is_seen(folder: Path, tmp_path: Path, embedder: StandIn) -> None:
+    library = tmp_path / "library.db"
+    put(folder / "note.txt", "version one\n")
+    put(tmp_path / "other.txt", "version two\n")
+    settle(folder)
+    os.utime(tmp_path / "other.txt", ns=(times := (folder / "note.txt").stat().st_mtime_ns, times))
+    upkeep.index(library, [folder], embedder)
+    (tmp_path / "other.txt").replace(folder / "note.txt")
+    upkeep.index(library, [folder], embedder)
+    assert holdings(library)["note.txt"].text == "version two\n"
+
+
+def test_a_file_whose_rights_changed_is_read_once_and_not_embedded(folder: Path, tmp_path: Path, embedder: StandIn) -> None:
+    library = tmp_path / "library.db"
+    put(folder / "note.txt", "a note\n")
+    settle(folder)
+    upkeep.index(library, [folder], embedder)
+    embedder.embedded.clear()
+    (folder / "note.txt").chmod(0o640)
+    let_the_clock_tick()
+    runs = [upkeep.index(library, [folder], embedder) for _ in range(2)]
+    assert [(run.read, run.unchanged, run.changed) for run in runs] == [(1, 1, 0), (0, 1, 0)]
+    assert embedder.embedded == []
+    with Library.open(library) as opened:
+        assert opened.stale(opened.document("note.txt")) is None
 
 
 def test_nothing_is_read_where_nothing_changed(

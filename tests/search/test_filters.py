@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import sqlite3
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -36,6 +37,8 @@ NOTES: dict[str, dict[str, Any]] = {
         "reviewed": True,
         "teams": ["platform", "Payments"],
         "version": "1.10",
+        "order": "12345678901234567890123",
+        "due": "2023-05-01",
         "code": "007",
     },
     "runbooks/cache.md": {
@@ -183,6 +186,20 @@ def test_filters_within_filters_are_bounded() -> None:
         ("code=007", {"gateway"}),
         ("code='007'", {"gateway"}),
         ("code=7", set()),
+        ("minutes=3e1", {"gateway"}),
+        ("minutes>=3.1E+1", {"cache"}),
+        ("minutes>.5", {"gateway", "cache"}),
+        ("minutes<1e400", {"gateway", "cache"}),
+        ("minutes<12345678901234567890", {"gateway", "cache"}),
+        ("order=12345678901234567890123", {"gateway"}),
+        ("order=12345678901234567890124", set()),
+        ("order>12345678901234567", {"gateway"}),
+        ("due>=2023", {"gateway"}),
+        ("due<=2023", {"gateway"}),
+        ("due>2023", set()),
+        ("due=2023-05", {"gateway"}),
+        ("due<2023-05-02", {"gateway"}),
+        ("due>=2024", set()),
         ("nothing=here", set()),
         ("nothing!=here", {"gateway", "cache", "plan", "bare"}),
         ("nothing>=0", set()),
@@ -200,12 +217,46 @@ def test_conditions_from_programs_have_types(library: Library) -> None:
     assert passing(library, Filters(metadata=(Condition("minutes", "<", float("inf")),))) == {"gateway", "cache"}
 
 
-@pytest.mark.parametrize("typed", ["", "severity", "=high", "severity=", "a b=c", "se'v=x", "severity in ,", "k~v", "in a, b"])
+@pytest.mark.parametrize(
+    "typed", ["", "severity", "=high", "severity=", "a b=c", "se'v=x", "severity in ,", "k~v", "in a, b", "n>=", "n= "]
+)
 def test_a_condition_that_is_not_understood_is_refused_with_the_operators(typed: str) -> None:
     with pytest.raises(FilterError, match="where: got") as caught:
         parse_condition(typed)
     assert caught.value.exit_code == 2
     assert "KEY" in str(caught.value) + caught.value.hint
+
+
+@pytest.mark.parametrize(("operator", "meant"), [("==", "="), ("<>", "!="), ("=>", ">="), ("=<", "<="), ("~", "=")])
+def test_an_operator_of_another_language_is_answered_with_ours(operator: str, meant: str) -> None:
+    with pytest.raises(FilterError, match=f"want KEY{meant}VALUE: there is no operator '{operator}'"):
+        parse_condition(f"n{operator}5")
+    assert parse_condition(f'n="{operator}5"') == Condition("n", "=", f"{operator}5")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("typed", ["NFC", "NFD"])
+def test_names_are_the_same_however_their_accents_are_written(tmp_path: Path, form: Any, typed: Any) -> None:
+    def as_typed(text: str) -> str:
+        return unicodedata.normalize(typed, text)
+
+    file = tmp_path / "notes" / unicodedata.normalize(form, "Bücher/é.md")
+    file.parent.mkdir(parents=True)
+    head = "author: Zoë\ntags: [größe]\nstimmung: übel\n"
+    file.write_text(unicodedata.normalize(form, f"---\ntitle: Café\n{head}---\nText\n"), "utf-8")
+    upkeep.index(tmp_path / "library.db", [tmp_path / "notes"], StandIn())
+    with Library.open(tmp_path / "library.db") as library:
+        for filters in (
+            Filters(category=(as_typed("bücher"),)),
+            Filters(author=(as_typed("zoë"),)),
+            Filters(tags=(as_typed("GRÖßE"),)),
+            Filters(title=as_typed("fé")),
+            Filters(source=(as_typed("bücher/é*").replace("b", "B"),)),
+            Filters(metadata=(Condition("stimmung", "=", as_typed("Übel")),)),
+        ):
+            assert len(passing(library, filters)) == 1, filters
+        assert library.document(as_typed("é.md")).id == library.document(as_typed(f"{tmp_path}/notes/Bücher/é.md")).id
+        assert library.count_documents(group_by="category") == {unicodedata.normalize("NFC", "Bücher"): 1}
 
 
 @pytest.mark.parametrize(
@@ -483,6 +534,7 @@ def record(document: Mapping[str, Any]) -> DocumentRecord:
         content_hash=None,
         size=0,
         mtime_ns=None,
+        ctime_ns=None,
         pages=None,
         text_status="ok",
         encoding="",

@@ -393,8 +393,13 @@ def test_an_empty_result_names_the_filter_that_removed_most(story: Library) -> N
 
 def test_an_empty_result_says_when_words_stand_outside_the_filters(story: Library) -> None:
     notes = story.why_empty("gateway", Filters(author=("Jo",)))
-    assert any("no passage of the 1 documents that pass the filters" in note for note in notes)
-    assert "without the filters 1 passages hold such a word" in notes
+    assert any("no passage of the 1 document within the filters" in note for note in notes)
+    assert "without the filters 1 passage holds such a word" in notes
+    assert story.why_empty("gateway -timeout") == [
+        "1 passage holds a word of 'gateway', but '-timeout' leaves all of them out: search without it"
+    ]
+    notes = story.why_empty("zzzzz -timeout")
+    assert notes[0].startswith("no passage holds a word of")
     notes = story.why_empty("zzzzz")
     assert len(notes) == 1
     assert "vector search" in notes[0]
@@ -410,13 +415,13 @@ def test_an_explanation_does_not_look_outside_the_filters_that_others_stand_with
     assert story.notes(None, Filters(author=("Mra",), within=Filters(author=("Jo",)))) == ['no author "Mra"; there are: "Jo"']
     notes = story.why_empty("p1w5", Filters(author=("Jo",), within=runbooks))
     assert len(notes) == 1
-    assert notes[0].startswith("no passage of the 1 documents that pass the filters holds a word of 'p1w5'")
+    assert notes[0].startswith("no passage of the 1 document within the filters holds a word of 'p1w5'")
     assert story.why_empty("x", Filters(within=Filters(author=("Nobody",)))) == ["no document lies within what is searched"]
 
 
 def test_documents_without_text_explain_that_nothing_is_found_in_them(story: Library) -> None:
     assert story.why_empty("gateway", Filters(source=("guides/empty.md",)))[0] == (
-        "none of the 1 documents that pass the filters has text"
+        "nothing within the filters (1 document) has text"
     )
 
 

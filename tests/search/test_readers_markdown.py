@@ -101,6 +101,11 @@ def test_tags_are_a_list_or_words(written: str, tags: tuple[str, ...]) -> None:
         ("title: a: b", "line 2: mapping values are not allowed here"),
         ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
         ("? [a]\n: b\nc: d", "unhashable"),
+        ('priority: !!int ""', "index out of range"),
+        ('priority: !!float ""', "index out of range"),
+        ("done: !!bool maybe", "maybe"),
+        ('due: !!timestamp "abc"', "NoneType"),
+        ("n: !!int 0x" + "f" * 4000, "digits"),
     ],
 )
 def test_front_matter_that_cannot_be_read_is_noted_and_its_words_stay_in_the_text(source: str, reason: str) -> None:
@@ -109,6 +114,11 @@ def test_front_matter_that_cannot_be_read_is_noted_and_its_words_stay_in_the_tex
     assert reason in extract.notes[0]
     assert extract.text == f"{source}\n\nBody\n"
     assert extract.first_line == 2
+
+
+def test_toml_numbers_of_any_size_are_read_or_noted() -> None:
+    assert markdown(f"+++\nn = {10**30}\n+++\nBody\n").metadata == {"n": str(10**30)}
+    assert "digits" in markdown(f"+++\nn = {'9' * 5000}\n+++\nBody\n").notes[0]
 
 
 def test_a_rule_on_the_first_line_is_not_front_matter() -> None:

@@ -173,6 +173,11 @@ def test_lines_read_as_they_were_meant(raw: str, read_as: str) -> None:
     assert pdf.tidy(raw) == read_as
 
 
+def test_whatever_pypdf_raises_is_the_reason_of_that_file() -> None:
+    with pytest.raises(ReadError, match="broken PDF: "):
+        read_pdf(make_pdf("Words").replace(b"/Contents", b"/Filter/Fl /Contents").replace(b"/Length", b"/Filter/Fl/Length"))
+
+
 def test_nothing_reaches_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     level = logging.getLogger("pypdf").level
     read_pdf(b"junk" + make_pdf("Words").replace(b"startxref", b"startxxxx"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import shutil
 import sqlite3
 import stat
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standin import StandIn
 
-from search import Library, LibraryError, schema, store, upkeep
+from search import Library, LibraryError, faults, schema, store, upkeep
 
 Write = Callable[[str, str], Path]
 
@@ -422,3 +423,26 @@ def test_many_that_wait_hold_the_lock_one_at_a_time(tmp_path: Path) -> None:
         thread.join(60)
     assert len(most) == 120
     assert max(most) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (sqlite3.SQLITE_FULL, "no space left"),
+        (sqlite3.SQLITE_IOERR_WRITE, "cannot be read or written"),
+        (sqlite3.SQLITE_CORRUPT, "is damaged"),
+    ],
+)
+def test_a_disk_that_fails_is_not_called_a_damaged_library(code: int, said: str) -> None:
+    error = sqlite3.OperationalError("what SQLite says")
+    error.sqlite_errorcode = code
+    with pytest.raises(LibraryError, match=said), faults.translated(Path("library.db")):
+        raise error
+
+
+@pytest.mark.parametrize("opened", [store.open_for_reading, store.open_for_writing])
+def test_a_pipe_is_no_library_and_is_not_waited_for(tmp_path: Path, opened: Callable[[Path], sqlite3.Connection]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place, what in ((tmp_path / "pipe", "no regular file"), (Path("/dev/null"), "no regular file"), (tmp_path, "a folder")):
+        with pytest.raises(LibraryError, match=f"is {what}, not a library"):
+            opened(place)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from standin import StandIn
 
 from search import EmbedderError, Filters, Library, LibraryError, NotFoundError, SourceError, sources, store, upkeep
+from search.embedding import Vectors
 from search.indexing import Change, Progress, Summary
 from search.models import Extract
 from search.upkeep import Rules
@@ -169,8 +171,7 @@ def test_a_library_inside_its_root_does_not_index_itself(folder: Path, write: Wr
     place = folder / "library.db"
     upkeep.index(place, [folder], embedder)
     assert paths(place) == ["a.md", "library.db.md"]
-    for file in folder.glob("*.md"):
-        os.utime(file, (1_700_000_000, 1_700_000_000))  # a file changed within the clock's last tick is looked at again
+    time.sleep(0.1)  # a file changed within the clock's last tick is looked at again
     upkeep.index(place, [], embedder)
     summary = upkeep.index(place, [], embedder)
     assert (summary.unchanged, summary.read, summary.no_text) == (2, 0, 0)
@@ -613,6 +614,35 @@ def test_how_bytes_were_decoded_is_told_and_kept(index: Index, folder: Path, lib
         assert [hit.document.path for hit in library.keyword_search("Guten")] == ["utf16.txt"]
 
 
+@pytest.mark.parametrize("error", [ZeroDivisionError("by\nnothing"), RecursionError("too deep"), MemoryError()])
+def test_a_file_that_a_reader_fails_on_is_recorded_and_the_run_goes_on(
+    index: Index, write: Write, folder: Path, library_file: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def read(path: Path, data: bytes) -> Extract:
+        if path.name == "bad.txt":
+            raise error
+        return Extract(text=data.decode(), format="text")
+
+    monkeypatch.setattr("search.readers.read", read)
+    write("bad.txt", "one")
+    write("good.txt", "two")
+    summary = index(folder)
+    assert (summary.added, summary.failed) == (1, 1)
+    with Library.open(library_file) as library:
+        reason = dict(library.status().without_text)["bad.txt"]
+    assert reason == f"could not be read: {type(error).__name__}: {error}".replace("\n", " ").removesuffix(": ")
+
+
+def test_a_model_that_cannot_be_used_ends_the_run_and_blames_no_file(index: Index, write: Write, folder: Path) -> None:
+    class Broken(StandIn):
+        def token_starts(self, text: str) -> list[int]:
+            raise EmbedderError("no tokenizer")
+
+    write("a.txt", "one")
+    with pytest.raises(EmbedderError):
+        upkeep.index(folder.parent / "library.db", [folder], Broken())
+
+
 def test_file_names_in_any_encoding_are_indexed_found_and_forgotten(
     index: Index, folder: Path, library_file: Path, embedder: StandIn
 ) -> None:
@@ -669,3 +699,67 @@ def test_a_file_dated_in_the_future_is_not_read_again_at_every_run(index: Index,
     os.utime(written, (9e9, 9e9))
     index(written.parent)
     assert index(written.parent).read == 0
+
+
+def test_an_interrupted_batch_keeps_and_tells_what_was_complete(
+    write: Write, folder: Path, library_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted(StandIn):
+        def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            if self.embedded:
+                raise KeyboardInterrupt
+            return super().embed_passages(texts)
+
+    monkeypatch.setattr("search.indexing._SLICE", 2)
+    for name in "abc":
+        write(f"{name}.md", f"the text of {name}")
+    write("d.md", "# One\n\none\n\n# Two\n\n" + "words of another passage " * 200)
+    said: list[Change | Progress] = []
+    with pytest.raises(KeyboardInterrupt):
+        upkeep.index(library_file, [folder], Interrupted(), report=said.append)
+    told = [each.path for each in said if isinstance(each, Change)]
+    assert told == paths(library_file) == ["a.md", "b.md"]
+    sound(library_file)
+
+
+def test_names_that_are_no_text_hinder_nothing(tmp_path: Path, embedder: StandIn) -> None:
+    odd = tmp_path / os.fsdecode(b"lat\xe9")
+    odd.mkdir()
+    (odd / "note.md").write_text("the gateway")
+    library = odd / "library.db"
+    upkeep.index(library, [odd], embedder)
+    assert paths(library) == ["note.md"]
+    with Library.open(library) as opened:
+        (root,) = opened.status().roots
+        assert root.path == f"{tmp_path}/lat\N{REPLACEMENT CHARACTER}E9"
+        assert opened.document(f"{root.path}/note.md").path == "note.md"
+    assert upkeep.forget(library, Path(root.path)) == 1
+    upkeep.index(library, [odd], embedder)
+    assert upkeep.forget(library, odd) == 1
+
+
+@pytest.mark.parametrize("rules", [Rules(include=("[",)), Rules(exclude=("",)), Rules(include=("*.md",), exclude=("[z-a]",))])
+def test_a_glob_that_is_refused_is_not_kept(index: Index, write: Write, folder: Path, library_file: Path, rules: Rules) -> None:
+    write("a.md", "one")
+    with pytest.raises(SourceError, match="cannot understand the glob"):
+        index(folder, rules=rules)
+    index(folder)
+    assert paths(library_file) == ["a.md"]
+
+
+def test_a_rebuild_that_another_program_blocks_sets_nothing_aside(
+    index: Index, write: Write, folder: Path, library_file: Path, embedder: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.md", "one")
+    index(folder)
+
+    def full(path: Path) -> sqlite3.Connection:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_WRITE
+        raise error
+
+    monkeypatch.setattr(store, "open_for_replacing", full)
+    with pytest.raises(LibraryError, match="cannot be read or written: disk I/O error"):
+        upkeep.rebuild(library_file, [], embedder)
+    assert sorted(file.name for file in library_file.parent.iterdir()) == ["library.db"]
+    assert paths(library_file) == ["a.md"]
