@@ -7,17 +7,15 @@ In: the query, the hits of a search as its result has them. Out: Evidence. Words
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
 from assistant.backends.offline.names import PROSE_FORMATS
 from assistant.backends.offline.sentences import Sentence, cut, sentences
 from assistant.backends.offline.wording import EMPTY_VERBS
-from assistant.text_calls import parse as parse_calls
 from search.keyword import spans
 from search.readers.formats import TEXTS
 from search.terms import ParsedQuery, Unit, derived_terms, parse
@@ -76,17 +74,15 @@ class Evidence:
         topics: Sequence[str] = (),
         names: bool = True,
         number: bool = False,
-        tools: Collection[str] = (),
     ) -> None:
         """Weigh hits.
 
         question: what the query comes from. topics: words of it that the library has names for. names: whether a capital letter
-        marks a name, as it does not in German. number: whether the answer is a number, as it is to "how long". tools: names that
-        text must not call.
+        marks a name, as it does not in German. number: whether the answer is a number, as it is to "how long".
         """
         self.query = query
         self.hits = list(hits)
-        self._number, self._tools = number, tools
+        self._number = number
         self._named = self._find_names(question or query) if names else []
         self._telling = {*topics, *(name.lower() for name in self._named)}
         parsed = parse(query)
@@ -164,13 +160,7 @@ class Evidence:
             scored.append((-self._score(index, sentence), len(text) < _SHORT, number, sentence))
         scored.sort(key=lambda entry: entry[:3])
         everywhere = [place for where in places for place in where]
-        quotes = (Quote(hit, cut(hit.text, sentence, everywhere), -score, sentence.kind) for score, _, _, sentence in scored)
-        return list(islice((quote for quote in quotes if not self._calls(quote.text)), most))
-
-    def _calls(self, text: str) -> bool:
-        """Whether words of a document would be read as a tool call in the answer that quotes them."""
-        parsed = parse_calls(text, self._tools)
-        return bool(parsed.calls or parsed.unknown)
+        return [Quote(hit, cut(hit.text, sentence, everywhere), -score, sentence.kind) for score, _, _, sentence in scored[:most]]
 
     def _score(self, index: int, sentence: Sentence) -> float:
         """The weight of the units in a sentence; labels and code count less, a number more where one is asked for."""
