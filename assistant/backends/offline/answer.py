@@ -120,7 +120,7 @@ def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrase
         hits,
         question=question,
         topics=plan.topics,
-        names=plan.language != "de",
+        language=plan.language,
         number=bool(_NUMBER.search(question)),
     )
     if plan.intent == "similar":
