@@ -1,7 +1,7 @@
 """What people see in a terminal: hits, passages, status, changes, as text without anything that a terminal would obey.
 
-Text that comes from documents is stripped of control characters, escapes and direction overrides here, whatever it went through
-before. Colour and links appear only on a terminal, and never with NO_COLOR or TERM=dumb.
+Text that comes from documents goes through `cleaning.clean` here, whatever it went through before. Colour and links appear only
+on a terminal, and never with NO_COLOR or TERM=dumb.
 """
 
 from __future__ import annotations
@@ -19,34 +19,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote
 
+from assistant.cleaning import clean, escaped
+
 if TYPE_CHECKING:
     from assistant.citations import Checked
     from assistant.tools import Evidence
     from search.models import Coverage, DateRange, Document, Hit
 
-# C0 but tab and newline, DEL, C1, zero-width and direction marks, line separators, overrides and isolates, annotations, lone
-# surrogates, invisible tag characters.
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
+safe = clean  # its name among the commands
 _SNIPPET_LINES = 3
 _TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
 
-def safe(text: str) -> str:
-    """Text that a terminal only shows: no control characters, no escapes, no invisible or direction-changing ones."""
-    return _UNSAFE.sub("", text)
-
-
 def as_json(value: object) -> str:
     """A value as JSON on one line; what a terminal would obey is escaped as JSON escapes it, so nothing is lost."""
-    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(value, ensure_ascii=False))
+    return escaped(json.dumps(value, ensure_ascii=False))
 
 
 def one_line(text: str) -> str:
     """The same on one line, white space reduced."""
-    return " ".join(safe(text).split())
+    return " ".join(clean(text).split())
 
 
 class Terminal:
@@ -79,7 +72,7 @@ class Terminal:
             target = template.replace("{path}", place).replace("{line}", str(line)).replace("{col}", "1")
         else:
             target = f"file://{quote(socket.gethostname())}{place}"
-        return f"\x1b]8;;{_UNSAFE.sub('', target)}\x1b\\{text}\x1b]8;;\x1b\\"
+        return f"\x1b]8;;{clean(target)}\x1b\\{text}\x1b]8;;\x1b\\"
 
     def write(self, line: str = "") -> None:
         """One line; what the stream's encoding cannot show becomes "?"."""

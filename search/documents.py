@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
@@ -21,6 +21,7 @@ from search.models import Document, Passage
 OrderBy = Literal["path", "date", "modified", "title", "size"]
 GroupBy = Literal["category", "format", "author", "language", "tag", "year", "month", "root", "date_source", "text_status"]
 Item = TypeVar("Item")
+Allowed = tuple[str, Sequence[object]]  # a SELECT of document ids with its bound parameters
 
 _ORDERS = {
     "path": "d.path, d.root",
@@ -109,21 +110,22 @@ def fetch_paths(connection: sqlite3.Connection, passages: Iterable[int]) -> dict
     return dict(rows.fetchall())
 
 
-def find_passage(connection: sqlite3.Connection, key: str) -> tuple[Passage, str | None]:
+def find_passage(connection: sqlite3.Connection, key: str, allowed: Allowed | None = None) -> tuple[Passage, str | None]:
     """The passage that a citation key, or a unique prefix of 4 or more of its characters, stands for.
 
-    The second part is the old key where the document was renamed since. Raises QueryError when there is none or several.
+    The second part is the old key where the document was renamed since. allowed: the documents that count, None for all.
+    Raises NotFoundError when there is none, QueryError when there are several.
     """
     typed = key.strip().lstrip("#").lower()
     if not _KEY.fullmatch(typed):
-        raise QueryError(f"key: got {key[:40]!r}, want 4 to 10 letters and digits as shown beside a result, such as a1b2c3d4e5")
-    found = _passages_with(connection, typed)
+        raise QueryError(f"key: got {key[:40]!r}, want 4 to 10 letters and digits as shown beside a result, such as k3f7q2m5xa")
+    found = _passages_with(connection, typed, allowed)
     moved_from = None
     if not found:
         moved = connection.execute(
             "SELECT old, new FROM _moved_keys WHERE old >= ? AND old < ? ORDER BY old LIMIT 20", (typed, typed + "\x7f")
         ).fetchall()
-        found = [passage for _, new in moved for passage in _passages_with(connection, new)]
+        found = [passage for _, new in moved for passage in _passages_with(connection, new, allowed)]
         moved_from = moved[0][0] if moved else None
     if not found:
         raise NotFoundError(f"no passage has the key {typed!r}", "keys change when a passage's own text changes: search again")
@@ -134,23 +136,24 @@ def find_passage(connection: sqlite3.Connection, key: str) -> tuple[Passage, str
     return fetch_passages(connection, [found[0][0]])[found[0][0]], moved_from
 
 
-def find_document(connection: sqlite3.Connection, path: str) -> Document:
+def find_document(connection: sqlite3.Connection, path: str, allowed: Allowed | None = None) -> Document:
     """The document with this path, relative to its root or absolute, or with a unique ending of it.
 
-    Raises NotFoundError when there is none, QueryError when there are several.
+    allowed: the documents that count, None for all. Raises NotFoundError when there is none, QueryError when there are several.
     """
     path = sources.to_text(path)
+    select, parameters = allowed or ("SELECT id FROM documents", ())
     rows: list[tuple[int, str, str]] = []
     for condition in (
-        "d.path = ?1 OR rtrim(r.path, '/') || '/' || d.path = ?1",
-        "substr(d.path, -length(?1) - 1) = '/' || ?1",
+        "(d.path = ? OR rtrim(r.path, '/') || '/' || d.path = ?)",
+        "substr(d.path, -length(?) - 1) = '/' || ?",
     ):
         rows = (
             rows
             or connection.execute(
                 "SELECT d.id, r.path, d.path FROM documents d JOIN _roots r ON r.id = d.root "
-                f"WHERE {condition} ORDER BY d.path, r.path",
-                (path,),
+                f"WHERE {condition} AND d.id IN ({select}) ORDER BY d.path, r.path",
+                (path, path, *parameters),
             ).fetchall()
         )
     if not rows:
@@ -231,6 +234,31 @@ def read_lines(connection: sqlite3.Connection, document: Document, first: int | 
     return Reading(document, low, high, total, tuple(lines[low - start : high - start + 1]))
 
 
+def fetch_stretch(
+    connection: sqlite3.Connection, document: Document, *, first_line: int, last_line: int | None, ordinal: int, limit: int
+) -> list[Passage]:
+    """The passages of a document that touch lines `first_line` to `last_line` (None: its end), from an ordinal on, in order.
+
+    Raises NotFoundError when the document is gone.
+    """
+    rows = connection.execute(
+        "SELECT id FROM passages WHERE document_id = ? AND last_line >= ? AND first_line <= coalesce(?, first_line) "
+        "AND ordinal >= ? ORDER BY ordinal LIMIT ?",
+        (current_document(connection, document), first_line, last_line, ordinal, limit),
+    ).fetchall()
+    found = fetch_passages(connection, [row[0] for row in rows])
+    return [found[row[0]] for row in rows]
+
+
+def fetch_openings(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, Passage]:
+    """The first passage of each of these documents; those without text are left out."""
+    rows = connection.execute(
+        "SELECT id FROM passages WHERE ordinal = 0 AND document_id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+    )
+    found = fetch_passages(connection, [row[0] for row in rows.fetchall()])
+    return {passage.document_id: passage for passage in found.values()}
+
+
 def neighbours(connection: sqlite3.Connection, passage: Passage) -> tuple[Passage | None, Passage | None]:
     """The passages before and after this one in its document. Raises NotFoundError when it is gone."""
     passage = current_passage(connection, passage)
@@ -301,9 +329,10 @@ def _passage(row: tuple[Any, ...]) -> Passage:
     )
 
 
-def _passages_with(connection: sqlite3.Connection, prefix: str) -> list[tuple[int, str, str, int]]:
+def _passages_with(connection: sqlite3.Connection, prefix: str, allowed: Allowed | None) -> list[tuple[int, str, str, int]]:
+    select, parameters = allowed or ("SELECT id FROM documents", ())
     return connection.execute(
         "SELECT p.id, p.key, d.path, p.first_line FROM passages p JOIN documents d ON d.id = p.document_id "
-        "WHERE p.key >= ? AND p.key < ? ORDER BY d.path, p.ordinal, d.root LIMIT 20",
-        (prefix, prefix + "\x7f"),
+        f"WHERE p.key >= ? AND p.key < ? AND d.id IN ({select}) ORDER BY d.path, p.ordinal, d.root LIMIT 20",
+        (prefix, prefix + "\x7f", *parameters),
     ).fetchall()

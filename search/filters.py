@@ -27,6 +27,7 @@ _CHANGED = re.compile(r"^\s*(?:changed|updated|modified|edited)\b\s*", re.IGNORE
 _CREATED = re.compile(r"^\s*created\b\s*", re.IGNORECASE)
 _MAX_VALUES = 500
 _MAX_CHARACTERS = 1000
+_MAX_DEPTH = 50
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")  # SQLite's GLOB ends at NUL
 # A metadata value m as a list of one, a list as it is; the text of a member e of it; its number, NULL when it is none.
 _LIST = (
@@ -51,27 +52,40 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """All filters together. range is what the dates were resolved to, None without a date filter."""
+    """All filters together. range is what the dates were resolved to, None without a date filter (those of `within` apart).
+
+    within: the clause, one of `clauses`, of the filters that these stand within; None without any.
+    """
 
     clauses: tuple[Clause, ...]
     range: DateRange | None
     date_field: DateField
+    within: Clause | None = None
 
     @property
     def select(self) -> tuple[str, Parameters] | None:
         """A SELECT of the allowed document ids and its parameters; None when everything is allowed."""
         return self.without(None) if self.clauses else None
 
+    @property
+    def own(self) -> tuple[Clause, ...]:
+        """The clauses without `within`."""
+        return tuple(clause for clause in self.clauses if clause is not self.within)
+
+    @property
+    def outer(self) -> tuple[str, Parameters] | None:
+        """A SELECT of the document ids that these filters choose from; None when that is all of them."""
+        return _select([self.within]) if self.within else None
+
     def without(self, left_out: Clause | None) -> tuple[str, Parameters]:
         """The SELECT without one of the clauses."""
-        kept = [clause for clause in self.clauses if clause is not left_out]
-        where = _all_of([clause.sql for clause in kept]) if kept else "1"
-        return f"SELECT d.id FROM documents d WHERE {where}", tuple(p for clause in kept for p in clause.parameters)
+        return _select([clause for clause in self.clauses if clause is not left_out])
 
 
 def compile_filters(filters: Filters, *, today: date | None = None) -> Compiled:
     """Compile; raises FilterError for a date that is not understood, a bad metadata condition or too many values."""
     _check_sizes(filters)
+    within = _within(filters, today)
     columns = {name: getattr(filters, name) for name in ("category", "format", "author", "language")}
     clauses = [_any_of(name, values) for name, values in columns.items() if values]
     clauses += [_tag(tag) for tag in filters.tags]
@@ -86,7 +100,9 @@ def compile_filters(filters: Filters, *, today: date | None = None) -> Compiled:
     dates = _dates(filters, today)
     if dates is not None:
         clauses += dates[0]
-    return Compiled(tuple(clauses), dates[1] if dates else None, dates[2] if dates else filters.date_field)
+    if within is not None:
+        clauses.append(within)
+    return Compiled(tuple(clauses), dates[1] if dates else None, dates[2] if dates else filters.date_field, within)
 
 
 def parse_condition(text: str) -> Condition:
@@ -101,14 +117,26 @@ def parse_condition(text: str) -> Condition:
     raise FilterError(f"where: got {text!r}, want KEY=VALUE", "operators are =, !=, <, <=, >, >= and in: --where 'minutes>=30'")
 
 
-def nearest(connection: sqlite3.Connection, filters: Filters) -> list[str]:
-    """Values that the library does not have, each with its nearest ones: 'no category "runbook"; nearest: "runbooks"'."""
+def nearest(
+    connection: sqlite3.Connection, filters: Filters, *, allowed_sql: tuple[str, Sequence[object]] | None = None
+) -> list[str]:
+    """Values that the library does not have, each with its nearest ones: 'no category "runbook"; nearest: "runbooks"'.
+
+    allowed_sql: a SELECT of the document ids whose values count, with its parameters; None for all.
+    """
+    select, parameters = allowed_sql or ("SELECT id FROM documents", ())
+
+    def known(column: str, table: str, key: str) -> list[str]:
+        rows = connection.execute(
+            f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL AND {key} IN ({select})", parameters
+        )
+        return [row[0] for row in rows]
+
     notes = []
-    for name, column in (("category", "category"), ("format", "format"), ("author", "author"), ("language", "language")):
-        known = [r[0] for r in connection.execute(f"SELECT DISTINCT {column} FROM documents WHERE {column} IS NOT NULL")]
-        notes += _unknown(name, getattr(filters, name), known)
-    tags = [row[0] for row in connection.execute("SELECT DISTINCT tag FROM document_tags")]
-    return notes + _unknown("tag", filters.tags, tags)
+    for name in ("category", "format", "author", "language"):
+        if getattr(filters, name):
+            notes += _unknown(name, getattr(filters, name), known(name, "documents", "id"))
+    return notes + _unknown("tag", filters.tags, known("tag", "document_tags", "document_id") if filters.tags else [])
 
 
 def _unknown(name: str, wanted: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -124,6 +152,26 @@ def _unknown(name: str, wanted: Sequence[str], known: Sequence[str]) -> list[str
         names = ", ".join(f'"{entry}"' for entry in listed)
         notes.append(f'no {name} "{value}"; {label}: {names}' if listed else f'no {name} "{value}": the library has none')
     return notes
+
+
+def _within(filters: Filters, today: date | None) -> Clause | None:
+    """The filters that these stand within, as one clause; None when they let everything through."""
+    inner, depth = filters.within, 0
+    while inner is not None:
+        inner, depth = inner.within, depth + 1
+        if depth > _MAX_DEPTH:
+            raise FilterError(f"within: got filters within filters more than {_MAX_DEPTH} deep")
+    if filters.within is None:
+        return None
+    clauses = compile_filters(filters.within, today=today).clauses
+    if not clauses:
+        return None
+    return Clause("within", _all_of([clause.sql for clause in clauses]), tuple(p for clause in clauses for p in clause.parameters))
+
+
+def _select(clauses: Sequence[Clause]) -> tuple[str, Parameters]:
+    where = _all_of([clause.sql for clause in clauses]) if clauses else "1"
+    return f"SELECT d.id FROM documents d WHERE {where}", tuple(p for clause in clauses for p in clause.parameters)
 
 
 def _all_of(conditions: Sequence[str]) -> str:

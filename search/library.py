@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -105,7 +105,7 @@ class Library:
     ) -> list[Hit]:
         """Passages that hold words of the query, by BM25. Needs no model. How a query is read: `search.terms`."""
         _check(query, limit)
-        with self._snapshot():
+        with self.snapshot():
             return self._hits(self._ranker.by_words(query, compile_filters(filters, today=today)), limit, by_document)
 
     def vector_search(
@@ -122,7 +122,7 @@ class Library:
         A text is read as it stands: quotes, "-" and "*" mean nothing here.
         """
         _check(query if isinstance(query, str) else query.text, limit)
-        with self._snapshot():
+        with self.snapshot():
             return self._hits(self._ranker.by_meaning(query, compile_filters(filters, today=today)), limit, by_document)
 
     def hybrid_search(
@@ -139,7 +139,7 @@ class Library:
         Quoted phrases and exclusions hold for both lists. Where the model does not know the query's script, words decide.
         """
         _check(query, limit)
-        with self._snapshot():
+        with self.snapshot():
             return self._hits(self._ranker.by_both(query, compile_filters(filters, today=today)), limit, by_document)
 
     def rank_documents(
@@ -147,7 +147,7 @@ class Library:
     ) -> list[tuple[str, float]]:
         """Paths of documents with the score of their best passage, best first: `search` without what is shown of a hit."""
         _check(query, limit)
-        with self._snapshot():
+        with self.snapshot():
             compiled = compile_filters(filters, today=today)
             ways = {"keyword": self._ranker.by_words, "vector": self._ranker.by_meaning, "hybrid": self._ranker.by_both}
             best = self._best(ways[mode](query, compiled), limit, by_document=True)
@@ -179,7 +179,7 @@ class Library:
         """Documents that pass the filters, with the exact total."""
         if not 1 <= limit <= MAX_LIMIT or offset < 0:
             raise QueryError(f"limit, offset: got {limit}, {offset}, want 1 to {MAX_LIMIT}, 0 or more")
-        with self._snapshot():
+        with self.snapshot():
             compiled = compile_filters(filters, today=today)
             return documents.list_documents(self._connection, compiled, order_by=order_by, limit=limit, offset=offset)
 
@@ -187,29 +187,52 @@ class Library:
         self, filters: Filters = _NO_FILTERS, group_by: GroupBy | None = None, *, today: date | None = None
     ) -> dict[str, int]:
         """How many documents pass the filters, by a field of theirs or under "total"."""
-        with self._snapshot():
+        with self.snapshot():
             return documents.count_documents(self._connection, compile_filters(filters, today=today), group_by)
 
-    def passage(self, key: str) -> tuple[Document, Passage, str | None]:
-        """The passage with a citation key or a unique prefix of it, its document, and the old key when it was moved."""
-        with self._snapshot():
-            passage, moved_from = documents.find_passage(self._connection, key)
+    def passage(
+        self, key: str, filters: Filters = _NO_FILTERS, *, today: date | None = None
+    ) -> tuple[Document, Passage, str | None]:
+        """The passage with a citation key or a unique prefix of it, its document, and the old key when it was moved.
+
+        Only documents that pass the filters count. Raises NotFoundError when there is none, QueryError when there are several.
+        """
+        with self.snapshot():
+            allowed = compile_filters(filters, today=today).select
+            passage, moved_from = documents.find_passage(self._connection, key, allowed)
             document = documents.fetch_documents(self._connection, [passage.document_id])[passage.document_id]
             return document, passage, moved_from
 
     def neighbours(self, passage: Passage) -> tuple[Passage | None, Passage | None]:
         """The passages before and after one in its document."""
-        with self._snapshot():
+        with self.snapshot():
             return documents.neighbours(self._connection, passage)
 
-    def document(self, path: str) -> Document:
-        """The document with a path, relative to its root or absolute, or a unique ending of it."""
-        with self._snapshot():
-            return documents.find_document(self._connection, path)
+    def passages(
+        self, document: Document, first_line: int = 1, last_line: int | None = None, *, ordinal: int = 0, limit: int = 100
+    ) -> list[Passage]:
+        """The passages of a document that touch these lines, from the ordinal on, in order."""
+        with self.snapshot():
+            return documents.fetch_stretch(
+                self._connection, document, first_line=first_line, last_line=last_line, ordinal=ordinal, limit=limit
+            )
+
+    def openings(self, found: Iterable[Document]) -> dict[int, Passage]:
+        """The first passage of each document, by the document's id; those without text are left out."""
+        with self.snapshot():
+            return documents.fetch_openings(self._connection, [document.id for document in found])
+
+    def document(self, path: str, filters: Filters = _NO_FILTERS, *, today: date | None = None) -> Document:
+        """The document with a path, relative to its root or absolute, or a unique ending of it, that passes the filters.
+
+        Raises NotFoundError when there is none, QueryError when there are several.
+        """
+        with self.snapshot():
+            return documents.find_document(self._connection, path, compile_filters(filters, today=today).select)
 
     def read(self, what: Document | Passage, first_line: int | None = None, last_line: int | None = None) -> Reading:
         """Lines of the stored text of a document; of a passage, its own lines unless others are asked for."""
-        with self._snapshot():
+        with self.snapshot():
             if isinstance(what, Passage):
                 what = documents.current_passage(self._connection, what)
                 document = documents.fetch_documents(self._connection, [what.document_id])[what.document_id]
@@ -221,7 +244,7 @@ class Library:
 
     def stale(self, document: Document) -> str | None:
         """How a document's file differs from what was indexed, None when it does not."""
-        with self._snapshot():
+        with self.snapshot():
             return documents.stale(self._connection, document)
 
     def resolved_dates(self, filters: Filters, *, today: date | None = None) -> tuple[DateRange | None, DateField]:
@@ -229,35 +252,36 @@ class Library:
         compiled = compile_filters(filters, today=today)
         return compiled.range, compiled.date_field
 
-    def notes(self, query: str | None, filters: Filters = _NO_FILTERS) -> list[str]:
+    def notes(self, query: str | None, filters: Filters = _NO_FILTERS, *, today: date | None = None) -> list[str]:
         """What a person should know of a search: parts of the query not taken as written, names that the library does not have."""
-        with self._snapshot():
-            allowed = compile_filters(filters, today=None).select
-            parsed = keyword.read(self._connection, query, allowed_sql=allowed) if query else None
-            return [*(parsed.notes if parsed else ()), *nearest(self._connection, filters)]
+        with self.snapshot():
+            compiled = compile_filters(filters, today=today)
+            parsed = keyword.read(self._connection, query, allowed_sql=compiled.select) if query else None
+            return [*(parsed.notes if parsed else ()), *nearest(self._connection, filters, allowed_sql=compiled.outer)]
 
     def why_empty(self, query: str, filters: Filters = _NO_FILTERS, *, today: date | None = None) -> list[str]:
         """Why a search found nothing: which filter removed the most, what to broaden, the nearest names of unknown ones."""
-        with self._snapshot():
+        with self.snapshot():
             return explaining.why_empty(self._connection, query, filters, compile_filters(filters, today=today))
 
     def coverage(self) -> Coverage:
         """How much of the library can be searched."""
-        with self._snapshot():
+        with self.snapshot():
             return status.coverage(self._connection)
 
     def status(self) -> status.Status:
         """Documents, passages, coverage, age, model, size, roots and the files without text."""
-        with self._snapshot():
+        with self.snapshot():
             return status.status(self._connection, self.path)
 
     def check_embedder(self) -> None:
         """Raise LibraryError when the embedding model in hand is not the one that the library was made with."""
-        with self._snapshot():
+        with self.snapshot():
             self._ranker.embedder()
 
     @contextmanager
-    def _snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
+        """One state of the library for several calls, whatever an indexer does meanwhile; other threads wait."""
         with self._lock, store.translated(self.path), store.reading(self._connection):
             yield
 

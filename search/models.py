@@ -141,6 +141,7 @@ class Filters:
     category, format, author, language: any of the values, without regard to case. tags: all of them. source: any of the globs,
     on the path relative to its root. title: a part of it. after, before, during: an ISO date or a phrase ("last month").
     date_field: which date these test. metadata: conditions on front matter values. documents: ids to stay within, None for all.
+    within: filters that must hold as well, whatever stands beside them; explanations of an empty result do not look outside them.
     """
 
     category: tuple[str, ...] = ()
@@ -156,6 +157,7 @@ class Filters:
     date_field: DateField = "date"
     metadata: tuple[Condition, ...] = ()
     documents: frozenset[int] | None = None
+    within: Filters | None = None
 
 
 @dataclass(frozen=True, slots=True)

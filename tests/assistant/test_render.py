@@ -79,7 +79,7 @@ def test_safe_text_holds_nothing_that_a_terminal_obeys_or_hides(text: str) -> No
 
 @given(st.text(max_size=50))
 def test_text_without_such_characters_is_left_alone(text: str) -> None:
-    plain = "".join(c for c in text if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"})
+    plain = "".join(c for c in text if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} and ord(c) < 0xE0000)
     assert render.safe(plain) == plain
 
 

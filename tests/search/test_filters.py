@@ -123,6 +123,30 @@ def test_documents_are_stayed_within(library: Library) -> None:
 
 
 @pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(within=Filters()), {"gateway", "cache", "plan", "bare"}),
+        (Filters(within=Filters(category=("runbooks",))), {"gateway", "cache"}),
+        (Filters(category=("misc",), within=Filters(category=("runbooks",))), set()),
+        (Filters(author=("Jo Ek", "Ömer Åkesson"), within=Filters(category=("runbooks",))), {"cache"}),
+        (Filters(after="2026-09-15", within=Filters(after="2025-01-01", before="2026-09-15")), set()),
+        (Filters(title="g", within=Filters(tags=("redis",), within=Filters(language=("en",)))), set()),
+        (Filters(title="c", within=Filters(tags=("redis",), within=Filters(language=("en",)))), {"cache"}),
+    ],
+)
+def test_within_other_filters_both_must_hold(library: Library, filters: Filters, expected: set[str]) -> None:
+    assert passing(library, filters) == expected
+
+
+def test_filters_within_filters_are_bounded() -> None:
+    filters = Filters()
+    for _ in range(2000):
+        filters = Filters(category=("a",), within=filters)
+    with pytest.raises(FilterError, match="within: got filters within filters more than 50 deep"):
+        compile_filters(filters)
+
+
+@pytest.mark.parametrize(
     ("typed", "expected"),
     [
         ("severity=high", {"gateway"}),
@@ -474,14 +498,20 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connecti
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(documents(), max_size=6), wishes())
+@given(st.lists(documents(), max_size=6), wishes(), st.none() | wishes())
 @example([{**dict.fromkeys(["category", "author", "language", "date"]), "title": "", "format": "a", "tags": (), "folder": "a",
-           "metadata": {"k": [True, 1]}}], Filters(metadata=(Condition("k", "=", True), Condition("k", ">=", 1))))  # fmt: skip
-def test_filters_do_what_a_plain_model_does(empty: sqlite3.Connection, held: list[dict[str, Any]], filters: Filters) -> None:
+           "metadata": {"k": [True, 1]}}],
+         Filters(metadata=(Condition("k", "=", True), Condition("k", ">=", 1))), None)  # fmt: skip
+def test_filters_do_what_a_plain_model_does(
+    empty: sqlite3.Connection, held: list[dict[str, Any]], filters: Filters, within: Filters | None
+) -> None:
     held = [{**document, "number": number} for number, document in enumerate(held)]
     # a range that ends before it begins is refused, which has its own tests
     if filters.after and filters.before and filters.after >= filters.before:
         filters = replace(filters, before=None)
+    if within is not None:
+        within = replace(within, before=None)
+        filters = replace(filters, within=within)
     empty.execute("BEGIN")
     try:
         ids = {store.replace_document(empty, record(document)): document["number"] for document in held}
@@ -489,7 +519,8 @@ def test_filters_do_what_a_plain_model_does(empty: sqlite3.Connection, held: lis
         found = {ids[row[0]] for row in empty.execute(select, parameters)}
     finally:
         empty.execute("ROLLBACK")
-    assert found == {document["number"] for document in held if passes(document, filters)}
+    expected = [document for document in held if within is None or passes(document, within)]
+    assert found == {document["number"] for document in expected if passes(document, filters)}
 
 
 @given(st.text(max_size=60))

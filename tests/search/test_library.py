@@ -328,6 +328,58 @@ def test_groups_and_orders_that_are_none_are_refused(shelf: Library) -> None:
         shelf.filter_documents(order_by="id; --")  # type: ignore[arg-type]
 
 
+# Looking up within filters
+
+
+def test_a_key_and_a_path_are_found_only_where_the_filters_allow(story: Library) -> None:
+    runbooks = Filters(category=("runbooks",))
+    key = story.keyword_search("gateway")[0].passage.key
+    assert story.passage(key, runbooks)[1].key == key
+    assert story.document("gateway.md", runbooks).path == "runbooks/gateway.md"
+    for filters in (Filters(category=("guides",)), Filters(author=("Mara",), within=Filters(author=("Jo",)))):
+        with pytest.raises(NotFoundError):
+            story.passage(key, filters)
+        with pytest.raises(NotFoundError):
+            story.document("runbooks/gateway.md", filters)
+
+
+def test_a_moved_key_is_found_only_where_the_filters_allow(story: Library, folder: Path, embedder: StandIn) -> None:
+    key = story.keyword_search("gateway")[0].passage.key
+    (folder / "runbooks/gateway.md").rename(folder / "guides/gateway.md")
+    upkeep.index(story.path, [folder], embedder)
+    assert story.passage(key, Filters(category=("guides",)))[2] == key
+    with pytest.raises(NotFoundError):
+        story.passage(key, Filters(category=("runbooks",)))
+
+
+def test_the_passages_of_a_stretch_are_those_that_touch_it(story: Library) -> None:
+    document = story.document("guides/long.md")
+    everything = story.passages(document)
+    assert len(everything) >= 4
+    assert [p.ordinal for p in everything] == list(range(len(everything)))
+    assert story.passages(document, ordinal=2, limit=1) == everything[2:3]
+    line = everything[1].first_line
+    assert everything[1] in story.passages(document, line, line)
+    assert story.passages(document, 5000) == []
+
+
+def test_the_opening_of_each_document_with_text(story: Library) -> None:
+    page = story.filter_documents()
+    openings = story.openings(page.items)
+    assert {d.path for d in page.items if d.id in openings} == {"guides/long.md", "runbooks/cache.md", "runbooks/gateway.md"}
+    assert {passage.ordinal for passage in openings.values()} == {0}
+
+
+def test_a_snapshot_is_one_state_for_several_calls(story: Library, folder: Path, embedder: StandIn) -> None:
+    with story.snapshot():
+        document = story.document("runbooks/cache.md")
+        (folder / "runbooks/cache.md").unlink()
+        upkeep.index(story.path, [folder], embedder)
+        assert "The cache is cold." in story.read(document).lines
+    with pytest.raises(NotFoundError):
+        story.read(document)
+
+
 # Explaining
 
 
@@ -345,7 +397,27 @@ def test_an_empty_result_says_when_words_stand_outside_the_filters(story: Librar
     assert "without the filters 1 passages hold such a word" in notes
     notes = story.why_empty("zzzzz")
     assert len(notes) == 1
-    assert "--mode vector" in notes[0]
+    assert "vector search" in notes[0]
+
+
+def test_an_explanation_does_not_look_outside_the_filters_that_others_stand_within(story: Library) -> None:
+    runbooks = Filters(category=("runbooks",))
+    notes = story.why_empty("gateway", Filters(category=("guides",), within=runbooks))
+    assert notes == [
+        'no category "guides"; there are: "runbooks"',
+        "no document passes all filters; without 'category guides' 2 of 2 would",
+    ]
+    assert story.notes(None, Filters(author=("Mra",), within=Filters(author=("Jo",)))) == ['no author "Mra"; there are: "Jo"']
+    notes = story.why_empty("p1w5", Filters(author=("Jo",), within=runbooks))
+    assert len(notes) == 1
+    assert notes[0].startswith("no passage of the 1 documents that pass the filters holds a word of 'p1w5'")
+    assert story.why_empty("x", Filters(within=Filters(author=("Nobody",)))) == ["no document lies within what is searched"]
+
+
+def test_documents_without_text_explain_that_nothing_is_found_in_them(story: Library) -> None:
+    assert story.why_empty("gateway", Filters(source=("guides/empty.md",)))[0] == (
+        "none of the 1 documents that pass the filters has text"
+    )
 
 
 def test_an_empty_library_says_how_to_fill_it(library_file: Path) -> None:
