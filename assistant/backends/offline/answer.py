@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from assistant.backends.offline.evidence import Evidence, Found, Quote
 from assistant.backends.offline.phrases import Phrases, phrases
 from assistant.backends.offline.understand import Plan
-from assistant.messages import ToolResult
+from assistant.messages import Outcome, ToolResult
 
 MOST_QUOTES = 3
 _NEAREST = 3
@@ -40,20 +41,28 @@ _NUMBER = re.compile(
 )
 
 
-def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, tools: Collection[str] = ()) -> str:
-    """The answer from the results of the turn, the last of which decides. tools: names that no quoted text may call."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is said. outcome: "absent" when it is not in the documents, "partial" when there was no way to look."""
+
+    text: str
+    outcome: Outcome = "answer"
+
+
+def compose(plan: Plan, question: str, results: Sequence[ToolResult]) -> Answer:
+    """The answer from the results of the turn, the last of which decides."""
     said = phrases(plan.language)
     if not results:
-        return said.no_tool
+        return Answer(said.no_tool, "partial")
     last = results[-1]
     value = read_result(last)
     if last.is_error or value is None:
-        return said.failed.format(reason=last.content.strip().removeprefix("Error: "))
+        return Answer(said.failed.format(reason=last.content.strip().removeprefix("Error: ")), "partial")
     if value.get("hits"):
-        return _from_hits(plan, question, value, said, tools)
+        return _from_hits(plan, question, value, said)
     if "total" in value and value.get("found") != 0 and value["total"]:
-        return _listed(value, said) if "documents" in value else _counted(value, said)
-    return _nothing(value, said)
+        return Answer(_listed(value, said) if "documents" in value else _counted(value, said))
+    return Answer(_nothing(value, said), "absent")
 
 
 def read_result(result: ToolResult) -> dict[str, Any] | None:
@@ -104,25 +113,24 @@ def _nothing(value: Mapping[str, Any], said: Phrases) -> str:
     return "\n".join([f"{said.absent} ({filters})" if filters else said.absent, *reasons])
 
 
-def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases, tools: Collection[str]) -> str:
+def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases) -> Answer:
     hits = [Found.of(hit) for hit in value["hits"] if isinstance(hit, Mapping)]
     evidence = Evidence(
         plan.query,
         hits,
         question=question,
         topics=plan.topics,
-        names=plan.language != "de",
+        language=plan.language,
         number=bool(_NUMBER.search(question)),
-        tools=tools,
     )
     if plan.intent == "similar":
-        return _quoted(_per_document(evidence, range(len(hits))), said)
+        return Answer(_quoted(_per_document(evidence, range(len(hits))), said))
     enough = _ENOUGH_NARROWED if plan.filters else _ENOUGH_TOGETHER
     if is_absent(evidence, enough=enough if _QUESTION.search(question) else 0.0):
-        return _absent(evidence, said)
+        return Answer(_absent(evidence, said), "absent")
     order, certain = ranked(evidence)
     quotes = _best(evidence, order) if certain and not plan.documents else _per_document(evidence, order)
-    return _quoted(quotes, said) if certain else f"{said.weak}\n\n{_quoted(quotes, said)}"
+    return Answer(_quoted(quotes, said) if certain else f"{said.weak}\n\n{_quoted(quotes, said)}")
 
 
 def ranked(evidence: Evidence) -> tuple[list[int], bool]:

@@ -58,7 +58,18 @@ def find_asked(question: Question, names: Names, *, opened: int | None, counting
             _read(question, names, phrase, asked, whole=True)
     for phrase in _inside(question, names):
         _read(question, names, phrase, asked, whole=False)
+    if asked.documents:
+        _predicates(question, names, asked)
     return asked
+
+
+def _predicates(question: Question, names: Names, asked: Asked) -> None:
+    """Take what the documents are said to be: "which incidents are closed"."""
+    for index in range(1, len(question.words)):
+        label = names.label(question.words[index].text) if question.is_free(index) else None
+        if label and question.words[index - 1].lower in wording.COPULAS:
+            asked.metadata.append("=".join(label))
+            question.take_words(index, index)
 
 
 def _request(question: Question) -> tuple[int | None, bool]:
@@ -189,7 +200,7 @@ def _inside(question: Question, names: Names) -> list[_Phrase]:
             phrase = _scan(question, names, index + 1)
             if phrase and phrase.head - index <= 5 and _is_place(question, names, index, phrase):
                 found.append(phrase)
-        elif word.lower in wording.SAYING and question.is_free(index):
+        elif word.lower in wording.DECIDING and question.is_free(index):
             phrase = _subject(question, names, index)
             if phrase:
                 found.append(phrase)

@@ -46,8 +46,8 @@ class Offline:
 
     @property
     def capabilities(self) -> Capabilities:
-        """It calls tools, costs nothing, and nothing leaves the machine."""
-        return Capabilities(tools=True, price=Price(0.0, 0.0), local=True)
+        """It calls tools, costs nothing, and nothing leaves the machine. Its text is made of documents: no call is read from it."""
+        return Capabilities(tools=True, price=Price(0.0, 0.0), local=True, text_calls=False)
 
     def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
         """The next call of the plan, or the answer."""
@@ -58,9 +58,9 @@ class Offline:
             notices = (plan.said, *plan.notes) if not results else ()
             yield Reply(Message("assistant", calls=(call,)), finish="tool_calls", model=self.name, notices=notices)
             return
-        text = compose(plan, question, results, tools=[tool.name for tool in request.tools])
-        yield TextDelta(text)
-        yield Reply(Message("assistant", text), model=self.name)
+        answer = compose(plan, question, results)
+        yield TextDelta(answer.text)
+        yield Reply(Message("assistant", answer.text), model=self.name, outcome=answer.outcome)
 
     def body(self, request: Request) -> Mapping[str, Any]:
         """The question as it is understood: there is no other request."""

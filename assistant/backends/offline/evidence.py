@@ -7,17 +7,15 @@ In: the query, the hits of a search as its result has them. Out: Evidence. Words
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
 from assistant.backends.offline.names import PROSE_FORMATS
 from assistant.backends.offline.sentences import Sentence, cut, sentences
 from assistant.backends.offline.wording import EMPTY_VERBS
-from assistant.text_calls import parse as parse_calls
 from search.keyword import spans
 from search.readers.formats import TEXTS
 from search.terms import ParsedQuery, Unit, derived_terms, parse
@@ -26,6 +24,7 @@ _IDENTIFIER = re.compile(r"(?=[\w./:#+-]*(?:\d|_|[a-z][A-Z]))[^\W_][\w./:#+-]{2,
 _NAME = re.compile(r"(?<![.?!:]\s)(?<![\w./-])(?:[A-ZÀ-ÞА-Я][a-zß-ÿа-я]+|[A-Z]{2,})\b")
 _GRAM = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _LONGEST_WORD = 12
+_INFLECTED = 7
 _SHORT = 25  # characters of a label rather than a sentence
 _KEY = re.compile(r"\[[a-z2-7]{4,10}\]")  # in a document it would pass for a citation of ours
 
@@ -74,20 +73,18 @@ class Evidence:
         *,
         question: str = "",
         topics: Sequence[str] = (),
-        names: bool = True,
+        language: str = "en",
         number: bool = False,
-        tools: Collection[str] = (),
     ) -> None:
         """Weigh hits.
 
-        question: what the query comes from. topics: words of it that the library has names for. names: whether a capital letter
-        marks a name, as it does not in German. number: whether the answer is a number, as it is to "how long". tools: names that
-        text must not call.
+        question: what the query comes from. topics: words of it that the library has names for. language: of
+        the query; in German a capital letter marks no name. number: whether the answer is a number, as it is to "how long".
         """
         self.query = query
         self.hits = list(hits)
-        self._number, self._tools = number, tools
-        self._named = self._find_names(question or query) if names else []
+        self._number, self._inflected = number, language not in {"en", "ja", "zh"}
+        self._named = self._find_names(question or query) if language != "de" else []
         self._telling = {*topics, *(name.lower() for name in self._named)}
         parsed = parse(query)
         units = dict.fromkeys((*parsed.words, *(unit for phrase in parsed.phrases for unit in phrase)))
@@ -100,6 +97,17 @@ class Evidence:
         capitals = sum(word[:1].isupper() for word in question.split())
         words = set(re.findall(r"\w+", self.query))
         return [name for name in found if name in words] if capitals * 2 <= len(question.split()) else []
+
+    def _spans(self, unit: Unit, text: str, grams: Mapping[str, list[tuple[int, int]]]) -> list[tuple[int, int]]:
+        """Where a unit stands. The index knows the endings of English words alone: in other languages a long word may have any."""
+        if _GRAM.match(unit.tokens):
+            if unit.prefix:
+                return [place for gram, where in grams.items() if gram.startswith(unit.tokens) for place in where]
+            return grams.get(unit.tokens, [])
+        found = spans(ParsedQuery(words=(unit,)), text)
+        if found or not self._inflected or len(unit.tokens) < _INFLECTED or not unit.tokens.isalpha():
+            return found
+        return [match.span() for match in re.finditer(rf"\b{unit.tokens[:-2]}\w{{0,4}}\b", text, re.IGNORECASE)]
 
     def _length(self, unit: Unit) -> int:
         """How much a word tells, by its length; a name tells the most."""
@@ -115,7 +123,7 @@ class Evidence:
             shift = len(above)
             grams = _gram_places(above + hit.text)
             found.append(
-                [[(start - shift, end - shift) for start, end in _spans(unit, above + hit.text, grams)] for unit in self.units]
+                [[(start - shift, end - shift) for start, end in self._spans(unit, above + hit.text, grams)] for unit in self.units]
             )
         return found
 
@@ -164,13 +172,7 @@ class Evidence:
             scored.append((-self._score(index, sentence), len(text) < _SHORT, number, sentence))
         scored.sort(key=lambda entry: entry[:3])
         everywhere = [place for where in places for place in where]
-        quotes = (Quote(hit, cut(hit.text, sentence, everywhere), -score, sentence.kind) for score, _, _, sentence in scored)
-        return list(islice((quote for quote in quotes if not self._calls(quote.text)), most))
-
-    def _calls(self, text: str) -> bool:
-        """Whether words of a document would be read as a tool call in the answer that quotes them."""
-        parsed = parse_calls(text, self._tools)
-        return bool(parsed.calls or parsed.unknown)
+        return [Quote(hit, cut(hit.text, sentence, everywhere), -score, sentence.kind) for score, _, _, sentence in scored[:most]]
 
     def _score(self, index: int, sentence: Sentence) -> float:
         """The weight of the units in a sentence; labels and code count less, a number more where one is asked for."""
@@ -197,15 +199,6 @@ def _gram_places(text: str) -> dict[str, list[tuple[int, int]]]:
         if not term.name:
             places.setdefault(term.text, []).append((term.start, term.end))
     return places
-
-
-def _spans(unit: Unit, text: str, grams: Mapping[str, list[tuple[int, int]]]) -> list[tuple[int, int]]:
-    """Where a unit stands."""
-    if not _GRAM.match(unit.tokens):
-        return spans(ParsedQuery(words=(unit,)), text)
-    if unit.prefix:
-        return [place for gram, where in grams.items() if gram.startswith(unit.tokens) for place in where]
-    return grams.get(unit.tokens, [])
 
 
 def _squeezed(text: str) -> str:

@@ -88,11 +88,11 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
         query=query if intent in {"search", "keyword"} else "",
         filters=filters,
         group_by=group_by if intent == "count" else "",
-        order_by=order_by or ("date" if dated else ""),
+        order_by=order_by or ({"modified": "modified"}.get(dated.field, "date") if dated else ""),
         limit=limit,
         documents=asked.documents,
         language=language,
-        days=f"{dated.start or ''} to {dated.end or ''}".strip() if dated and (dated.start or dated.end) else "",
+        days=_days(dated),
         topics=tuple(word for word in re.findall(r"\w+", query.lower()) if names.tag(word) or names.format(word)),
         notes=(dated.note,) if dated and dated.note else (),
     )
@@ -192,6 +192,15 @@ def _filters(asked: Asked, dated: Dated | None) -> dict[str, Any]:
     if dated and dated.field != "date" and (dated.start or dated.end):
         filters["date_field"] = dated.field
     return filters
+
+
+def _days(dated: Dated | None) -> str:
+    """The days of a date filter in words."""
+    if dated is None or not (dated.start or dated.end):
+        return ""
+    if dated.start and dated.end:
+        return f"{dated.start} to {dated.end}"
+    return f"since {dated.start}" if dated.start else f"until {dated.end}"
 
 
 def _is_empty(word: str) -> bool:

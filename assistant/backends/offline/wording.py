@@ -87,13 +87,17 @@ SAYING = words_of(
     require requires advise advises explain explains report reports suggest suggests
     sagen sagt steht stehen disent dit dicen dice"""
 )
+DECIDING = SAYING | words_of(
+    "decide decides decided discuss discusses discussed agree agrees agreed conclude concludes entschied beschloss"
+)
+COPULAS = words_of("is are was were be still sind ist waren war sont est étaient son es están eran")
 # Verbs that say nothing about what is looked for, once something else in the question does.
 EMPTY_VERBS = SAYING | words_of(
     """deal deals dealing talk talks discuss discusses discussed discussing write writes wrote written appear appears appeared
     happen happens happened happening exist exists find found show shown list publish published know known look looking need want
     help refer refers relate relates related concern concerns tell see read get give come came made added created
     changed updated modified edited produce produced author authored available stored saved total altogether overall
-    mean means meant meaning according apply applies concerning attend lasting
+    mean means meant meaning took take takes taken place held occur occurs occurred according apply applies concerning attend lasting
     a-t-il gibt handeln handelt geschrieben erschienen passiert geändert
     parlent parle traitent traite écrit parus modifiés hablan habla tratan trata escrito escribió"""
 )
