@@ -36,7 +36,8 @@ class Answer:
         """Write what is still missing of the answer, then the sources, what failed in it, and what came nearest."""
         self._write(turn.unprinted if self._begun else turn.checked.text)
         out = self._terminal
-        for lines in (render.source_lines(turn.checked, out), render.doubt_lines(turn.checked)):
+        doubts = [settings.redact(line) for line in render.doubt_lines(turn.checked)]
+        for lines in (render.source_lines(turn.checked, out), doubts):
             if lines:
                 out.write()
             for line in lines:
@@ -53,8 +54,8 @@ class Answer:
 
 
 def write_text(text: str, terminal: render.Terminal) -> None:
-    """Write text of a model, line by line, harmless."""
-    for line in text.split("\n"):
+    """Write text of a model, line by line, harmless and without keys."""
+    for line in settings.redact(text).split("\n"):
         terminal.write(render.safe(line.rstrip()))
 
 

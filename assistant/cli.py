@@ -9,35 +9,19 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assistant import render
+from assistant import options, render
 from assistant.errors import ArchivistError, UsageError, UserError
 
 if TYPE_CHECKING:
     from assistant.search_command import Form
-    from search import Filters, Library
 
 
-class _Place(click.Path):
-    """A path; an empty one, such as an unset variable leaves behind, is not taken for the current folder."""
-
-    def __init__(self, *, dir_okay: bool = True) -> None:
-        super().__init__(dir_okay=dir_okay, path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path, unless it is empty."""
-        if value == "":
-            self.fail("got an empty path", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -137,109 +121,6 @@ class _Front(click.Group):
         return list(self.commands)
 
 
-def _library_option(command: Command) -> Command:
-    return click.option(
-        "-l",
-        "--library",
-        type=_Place(dir_okay=False),
-        envvar="ARCHIVIST_LIBRARY",
-        help="The library file; else ARCHIVIST_LIBRARY, else the data folder.",
-    )(command)
-
-
-def _json_option(command: Command) -> Command:
-    return click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")(command)
-
-
-def _quiet_option(command: Command) -> Command:
-    return click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")(command)
-
-
-def _embedder_option(command: Command) -> Command:
-    return click.option(
-        "--embedder",
-        metavar="NAME_OR_FOLDER",
-        envvar="ARCHIVIST_EMBEDDER",
-        help="The embedding model: a sentence-transformers name or folder.  [default: all-MiniLM-L6-v2]",
-    )(command)
-
-
-def _day(_: click.Context, parameter: click.Parameter, value: str | None) -> date | None:
-    if value is None:
-        return None
-    try:
-        return date.fromisoformat(value)
-    except ValueError as error:
-        raise click.BadParameter(f"got {value!r}, want a day such as 2026-10-15", param=parameter) from error
-
-
-_FILTER_OPTIONS = (
-    click.option("--category", multiple=True, metavar="NAME", help="In this category (several: any of them)."),
-    click.option("--tag", multiple=True, metavar="TAG", help="With this tag (several: all of them)."),
-    click.option("--source", multiple=True, metavar="GLOB", help="Path fits this glob, such as 'runbooks/*.md'."),
-    click.option("--type", "format", multiple=True, metavar="FORMAT", help="Of this format: markdown, pdf, python ..."),
-    click.option("--author", multiple=True, metavar="NAME", help="By this author."),
-    click.option("--language", multiple=True, metavar="CODE", help="In this language: en, de, ja ..."),
-    click.option("--title", metavar="TEXT", help="Title holds this text."),
-    click.option("--after", metavar="PHRASE", help="From the phrase's first day on: 2026-03-01, 'last week', March."),
-    click.option("--before", metavar="PHRASE", help="Before the phrase's first day."),
-    click.option("--during", metavar="PHRASE", help="Within the phrase: 'last month', 'Q2 2025', 'the past 3 weeks'."),
-    click.option(
-        "--date-field",
-        type=click.Choice(["date", "modified", "created"]),
-        default="date",
-        help="Which date --after, --before and --during test.",
-    ),
-    click.option("--where", multiple=True, metavar="'KEY>=VALUE'", help="Metadata: =, !=, <, <=, >, >=, in."),
-    click.option("--today", callback=_day, metavar="DAY", help="The day that phrases count from; else ARCHIVIST_TODAY."),
-)
-
-
-def _filter_options(command: Command) -> Command:
-    for option in reversed(_FILTER_OPTIONS):
-        command = option(command)
-    return command
-
-
-def _filters(options: dict[str, Any]) -> Filters:
-    from search import Filters
-    from search.filters import parse_condition
-
-    return Filters(
-        category=options["category"],
-        tags=options["tag"],
-        source=options["source"],
-        format=options["format"],
-        author=options["author"],
-        language=options["language"],
-        title=options["title"],
-        after=options["after"],
-        before=options["before"],
-        during=options["during"],
-        date_field=options["date_field"],
-        metadata=tuple(parse_condition(text) for text in options["where"]),
-    )
-
-
-def library_path(given: Path | None) -> Path:
-    """The library file to use: the one given (by option or ARCHIVIST_LIBRARY), else the one in the data folder."""
-    if given is not None:
-        return given.expanduser()
-    from platformdirs import user_data_path
-
-    return user_data_path("archivist") / "library.db"
-
-
-def _open(given: Path | None, embedder: str | None = None, *, quiet: bool = False) -> Library:
-    from search import Library
-
-    def announce(text: str) -> None:
-        if not quiet:
-            click.echo(render.safe(text), err=True)
-
-    return Library.open(library_path(given), embedder=embedder, announce=announce)
-
-
 @click.group(cls=_Front, context_settings=_CONTEXT, invoke_without_command=True, subcommand_metavar="COMMAND|QUESTION [OPTIONS]")
 @click.version_option(package_name="archivist", message="archivist %(version)s")
 @click.pass_context
@@ -255,13 +136,14 @@ def archivist(context: click.Context) -> None:
         if sys.stdin.isatty() and sys.stdout.isatty():
             context.invoke(ask)
         else:
-            click.echo(context.get_help())
+            click.echo(context.get_help(), err=True)
+            context.exit(2)
 
 
 @archivist.command()
-@click.argument("places", nargs=-1, type=_Place(), metavar="[DIR|FILE]...")
-@_library_option
-@_embedder_option
+@click.argument("places", nargs=-1, type=options.Place(), metavar="[DIR|FILE]...")
+@options.library_option
+@options.embedder_option
 @click.option("--include", multiple=True, metavar="GLOB", help="Only files that fit, such as '*.md'; kept for later runs.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="No files that fit; kept for later runs.")
 @click.option("--max-size", type=click.IntRange(min=1), metavar="MB", help="Skip larger files.  [default: 50]")
@@ -271,9 +153,9 @@ def archivist(context: click.Context) -> None:
 @click.option("--watch", is_flag=True, help="Stay and follow changes until Ctrl-C.")
 @click.option("--strict", is_flag=True, help="Exit 1 when a file could not be read.")
 @click.option("-v", "--verbose", is_flag=True, help="List every file, not the first 20 of each kind.")
-@_quiet_option
-@_json_option
-def index(places: tuple[Path, ...], **options: Any) -> int:
+@options.quiet_option
+@options.json_option
+def index(places: tuple[Path, ...], **given: Any) -> int:
     """Bring the library in step with folders: adds, updates, removes.
 
     Without a folder every known one is refreshed.
@@ -284,26 +166,26 @@ def index(places: tuple[Path, ...], **options: Any) -> int:
     """
     from assistant import index_command
 
-    return index_command.run(places, library_path(options.pop("library")), **options)
+    return index_command.run(places, options.library_path(given.pop("library")), **given)
 
 
 @archivist.command()
 @click.argument("query", required=False)
-@_library_option
-@_embedder_option
+@options.library_option
+@options.embedder_option
 @click.option("--mode", type=click.Choice(["hybrid", "keyword", "vector"]), help="How to search.  [default: hybrid]")
 @click.option("--like", metavar="KEY", help="Find passages similar to the one with this key.")
 @click.option("--like-text", metavar="TEXT", help="Find passages similar to this text.")
 @click.option("-n", "--limit", default=10, show_default=True, metavar="N", type=int, help="How many results, 1 to 1000.")
 @click.option("--documents", "by_document", is_flag=True, help="Each document once, by its best passage.")
-@_filter_options
+@options.filter_options
 @click.option("--explain", is_flag=True, help="Show score and rank in each list, and the words matched.")
 @click.option("--json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a line, one line a result.")
 @click.option("--csv", is_flag=True, help="Comma-separated values with a header.")
 @click.option("--paths", is_flag=True, help="Only the paths of the files.")
-@_quiet_option
-def search(**options: Any) -> None:
+@options.quiet_option
+def search(**given: Any) -> None:
     """Find passages by words and by meaning.
 
     \b
@@ -314,21 +196,21 @@ def search(**options: Any) -> None:
     from assistant.search_command import FORMS, Question, run
 
     names = ("query", "like", "like_text", "mode", "limit", "by_document", "today")
-    question = Question(**{name: options[name] for name in names})
-    forms: list[Form] = [form for form in FORMS if options[form]]
+    question = Question(**{name: given[name] for name in names})
+    forms: list[Form] = [form for form in FORMS if given[form]]
     if len(forms) > 1:
         raise UsageError(f"give one of --{' and --'.join(forms)}")
-    with _open(options["library"], options["embedder"], quiet=options["quiet"]) as library:
-        shape = {"explain": options["explain"], "quiet": options["quiet"]}
-        run(library, _filters(options), question, form=forms[0] if forms else "text", **shape)
+    with options.open_library(given["library"], given["embedder"], quiet=given["quiet"]) as library:
+        shape = {"explain": given["explain"], "quiet": given["quiet"]}
+        run(library, options.filters(given), question, form=forms[0] if forms else "text", **shape)
 
 
 @archivist.command()
 @click.argument("question", required=False)
 @click.option("-m", "--model", metavar="PROVIDER:MODEL", help="Such as ollama:qwen3:8b or offline; else the saved one.")
-@_library_option
-@_embedder_option
-@_filter_options
+@options.library_option
+@options.embedder_option
+@options.filter_options
 @click.option("--again", is_flag=True, help="Ask the last question again, with the options now given.")
 @click.option("--trace", is_flag=True, help="Show each step: tool, arguments, filters, hits, time, tokens, cost.")
 @click.option("--show-request", is_flag=True, help="Print the body that would be posted, without the key; send nothing.")
@@ -341,9 +223,9 @@ def search(**options: Any) -> None:
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Record for replay:FILE.")
 @click.option("--no-stream", is_flag=True, help="Wait for whole replies.")
 @click.option("--no-history", is_flag=True, help="Do not keep this turn.")
-@_json_option
-@_quiet_option
-def ask(question: str | None, **options: Any) -> None:
+@options.json_option
+@options.quiet_option
+def ask(question: str | None, **given: Any) -> None:
     """Answer a question from the documents, with citations that were checked.
 
     \b
@@ -353,37 +235,37 @@ def ask(question: str | None, **options: Any) -> None:
     """
     from assistant import ask_command
 
-    given = ask_command.question_from(question, again=options["again"])
-    if given is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    asked = ask_command.question_from(question, again=given["again"])
+    if asked is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("give a question", 'archivist ask "how do we rotate keys?"')
-    limits = ask_command.limits(**{name: options[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
+    limits = ask_command.limits(**{name: given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
     how = ask_command.Options(
-        model=options["model"],
-        base_url=options["base_url"],
+        model=given["model"],
+        base_url=given["base_url"],
         limits=limits,
-        trace=options["trace"],
-        as_json=options["as_json"],
-        quiet=options["quiet"],
-        stream=not options["no_stream"],
-        history=not options["no_history"],
-        record=options["record"],
-        today=options["today"],
+        trace=given["trace"],
+        as_json=given["as_json"],
+        quiet=given["quiet"],
+        stream=not given["no_stream"],
+        history=not given["no_history"],
+        record=given["record"],
+        today=given["today"],
     )
-    with _open(options["library"], options["embedder"], quiet=options["quiet"]) as library:
-        if given is None:
-            ask_command.loop(library, _filters(options), how)
-        elif options["show_request"]:
-            ask_command.show_request(library, given, _filters(options), how)
+    with options.open_library(given["library"], given["embedder"], quiet=given["quiet"]) as library:
+        if asked is None:
+            ask_command.loop(library, options.filters(given), how)
+        elif given["show_request"]:
+            ask_command.show_request(library, asked, options.filters(given), how)
         else:
-            ask_command.ask(library, given, _filters(options), how)
+            ask_command.ask(library, asked, options.filters(given), how)
 
 
 @archivist.command()
 @click.argument("what", metavar="KEY|PATH")
-@_library_option
+@options.library_option
 @click.option("--lines", metavar="FROM-TO", help="These lines, such as 10-40.")
 @click.option("-C", "--context", default=0, metavar="N", type=click.IntRange(0, 1000), help="Lines around a passage.")
-@_json_option
+@options.json_option
 def show(what: str, library: Path | None, lines: str | None, context: int, as_json: bool) -> None:
     """Show a passage or a document as it is stored.
 
@@ -393,57 +275,57 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
     """
     from assistant import show_command
 
-    with _open(library) as opened:
+    with options.open_library(library) as opened:
         show_command.show(opened, what, lines=lines, context=context, as_json=as_json)
 
 
 @archivist.command()
-@_library_option
-@_json_option
+@options.library_option
+@options.json_option
 def status(library: Path | None, as_json: bool) -> None:
     """Show what the library holds, how old it is, and which files gave no text."""
     from assistant import show_command
 
-    with _open(library) as opened:
+    with options.open_library(library) as opened:
         show_command.status(opened, as_json=as_json)
 
 
 @archivist.command()
-@_library_option
-@_json_option
+@options.library_option
+@options.json_option
 def roots(library: Path | None, as_json: bool) -> None:
     """List the folders that the library follows."""
     from assistant import show_command
 
-    with _open(library) as opened:
+    with options.open_library(library) as opened:
         show_command.roots(opened, as_json=as_json)
 
 
 @archivist.command()
-@click.argument("what", type=_Place(), metavar="DIR|PATH")
-@_library_option
-@_json_option
-@_quiet_option
+@click.argument("what", type=options.Place(), metavar="DIR|PATH")
+@options.library_option
+@options.json_option
+@options.quiet_option
 def forget(what: Path, library: Path | None, as_json: bool, quiet: bool) -> None:
     """Remove a folder's documents, or one document, from the library; the files stay where they are."""
     from assistant import index_command
 
-    index_command.forget(library_path(library), what, as_json=as_json, quiet=quiet)
+    index_command.forget(options.library_path(library), what, as_json=as_json, quiet=quiet)
 
 
 @archivist.command()
-@_library_option
-@_json_option
+@options.library_option
+@options.json_option
 def tools(library: Path | None, as_json: bool) -> None:
     """Show the tools that a model is given, and what their declarations cost in tokens."""
     from assistant import model_command
 
-    with _open(library) as opened:
+    with options.open_library(library) as opened:
         model_command.tools(opened, as_json=as_json)
 
 
 @archivist.group(invoke_without_command=True)
-@_json_option
+@options.json_option
 @click.pass_context
 def models(context: click.Context, as_json: bool) -> None:
     """List the models that can be used now; `models use` saves one.

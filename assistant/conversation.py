@@ -127,8 +127,8 @@ class Conversation:
             self._keep(loop.messages, closing)
 
     def request_body(self, question: str) -> object:
-        """The first body that `ask` would post; nothing is sent."""
-        messages = (Message("system", self._system()), *self.messages, Message("user", question))
+        """The first body that `ask` would post to a model that takes tools. Nothing is sent, not even to learn whether it does."""
+        messages = (Message("system", prompts.system(self._today, self._scope_words)), *self.messages, Message("user", question))
         return self._backend.body(Request(messages, self.toolbox.declarations()))
 
     def _keep(self, new: tuple[Message, ...], closing: str) -> None:

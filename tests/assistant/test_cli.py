@@ -120,12 +120,12 @@ def test_without_arguments_the_help_is_shown_as_a_usage_error(archivist: Archivi
 
 
 @pytest.mark.parametrize("question", ["how do we fix the gateway", "gateway?", "gateway timeout"])
-def test_a_question_in_place_of_a_command_is_searched_for(archivist: Archivist, notes: Path, question: str) -> None:
-    done = archivist(question)
+def test_a_question_in_place_of_a_command_is_answered(archivist: Archivist, notes: Path, question: str) -> None:
+    done = archivist(question, "-m", "offline")
     assert done.code == 0
     assert "runbooks/gateway.md:" in done.out
-    asked = archivist(question, "--json", "--limit", "1")
-    assert (asked.json["query"], asked.json["mode"]) == (question, "hybrid")
+    asked = archivist(question, "-m", "offline", "--json")
+    assert (asked.json["question"], asked.json["model"]) == (question, "offline")
 
 
 @pytest.mark.parametrize(

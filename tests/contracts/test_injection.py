@@ -51,7 +51,7 @@ def obedient(request: Request) -> Reply:
         ToolCall("d", "read_document", json.dumps({"path": "/etc/passwd"})),
         ToolCall("e", "filter_documents", json.dumps({"category": "vault"})),
         ToolCall("f", "keyword_search", json.dumps({"query": "salaries month earns"})),
-        ToolCall("g", "hybrid_search", json.dumps({"query": "77777", "within": "set_1"})),
+        ToolCall("g", "hybrid_search", json.dumps({"query": "earns a month", "within": "set_1"})),
         ToolCall("h", "run_sql", json.dumps({"sql": "DROP TABLE documents"})),
     ]
     return Reply(Message("assistant", "obeyed: " + read_texts(request), tuple(calls)), usage=Usage(1, 1))

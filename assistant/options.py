@@ -1,0 +1,140 @@
+"""Options that several commands share, and what they stand for: the library to open, the filters given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from assistant import render
+
+if TYPE_CHECKING:
+    from search import Filters, Library
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Place(click.Path):
+    """A path; an empty one, such as an unset variable leaves behind, is not taken for the current folder."""
+
+    def __init__(self, *, dir_okay: bool = True) -> None:
+        super().__init__(dir_okay=dir_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path, unless it is empty."""
+        if value == "":
+            self.fail("got an empty path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def library_option(command: Command) -> Command:
+    """-l, --library."""
+    return click.option(
+        "-l",
+        "--library",
+        type=Place(dir_okay=False),
+        envvar="ARCHIVIST_LIBRARY",
+        help="The library file; else ARCHIVIST_LIBRARY, else the data folder.",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")(command)
+
+
+def quiet_option(command: Command) -> Command:
+    """-q, --quiet."""
+    return click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")(command)
+
+
+def embedder_option(command: Command) -> Command:
+    """--embedder."""
+    return click.option(
+        "--embedder",
+        metavar="NAME_OR_FOLDER",
+        envvar="ARCHIVIST_EMBEDDER",
+        help="The embedding model: a sentence-transformers name or folder.  [default: all-MiniLM-L6-v2]",
+    )(command)
+
+
+def _day(_: click.Context, parameter: click.Parameter, value: str | None) -> date | None:
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise click.BadParameter(f"got {value!r}, want a day such as 2026-10-15", param=parameter) from error
+
+
+_FILTER_OPTIONS = (
+    click.option("--category", multiple=True, metavar="NAME", help="In this category (several: any of them)."),
+    click.option("--tag", multiple=True, metavar="TAG", help="With this tag (several: all of them)."),
+    click.option("--source", multiple=True, metavar="GLOB", help="Path fits this glob, such as 'runbooks/*.md'."),
+    click.option("--type", "format", multiple=True, metavar="FORMAT", help="Of this format: markdown, pdf, python ..."),
+    click.option("--author", multiple=True, metavar="NAME", help="By this author."),
+    click.option("--language", multiple=True, metavar="CODE", help="In this language: en, de, ja ..."),
+    click.option("--title", metavar="TEXT", help="Title holds this text."),
+    click.option("--after", metavar="PHRASE", help="From the phrase's first day on: 2026-03-01, 'last week', March."),
+    click.option("--before", metavar="PHRASE", help="Before the phrase's first day."),
+    click.option("--during", metavar="PHRASE", help="Within the phrase: 'last month', 'Q2 2025', 'the past 3 weeks'."),
+    click.option(
+        "--date-field",
+        type=click.Choice(["date", "modified", "created"]),
+        default="date",
+        help="Which date --after, --before and --during test.",
+    ),
+    click.option("--where", multiple=True, metavar="'KEY>=VALUE'", help="Metadata: =, !=, <, <=, >, >=, in."),
+    click.option("--today", callback=_day, metavar="DAY", help="The day that phrases count from; else ARCHIVIST_TODAY."),
+)
+
+
+def filter_options(command: Command) -> Command:
+    """The filters of a search, and the day that their phrases count from."""
+    for option in reversed(_FILTER_OPTIONS):
+        command = option(command)
+    return command
+
+
+def filters(options: dict[str, Any]) -> Filters:
+    """The filters that the options give. Raises FilterError."""
+    from search import Filters
+    from search.filters import parse_condition
+
+    return Filters(
+        category=options["category"],
+        tags=options["tag"],
+        source=options["source"],
+        format=options["format"],
+        author=options["author"],
+        language=options["language"],
+        title=options["title"],
+        after=options["after"],
+        before=options["before"],
+        during=options["during"],
+        date_field=options["date_field"],
+        metadata=tuple(parse_condition(text) for text in options["where"]),
+    )
+
+
+def library_path(given: Path | None) -> Path:
+    """The library file to use: the one given (by option or ARCHIVIST_LIBRARY), else the one in the data folder."""
+    if given is not None:
+        return given.expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path("archivist") / "library.db"
+
+
+def open_library(given: Path | None, embedder: str | None = None, *, quiet: bool = False) -> Library:
+    """Open the library to use; a download of its model is announced unless quiet."""
+    from search import Library
+
+    def announce(text: str) -> None:
+        if not quiet:
+            click.echo(render.safe(text), err=True)
+
+    return Library.open(library_path(given), embedder=embedder, announce=announce)
