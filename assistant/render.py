@@ -206,7 +206,8 @@ def coverage_note(known: Coverage, now: datetime | None = None) -> str:
     """What stands beside an answer that counts or lists: "3 of 412 files had no text; the index is 2 days old"."""
     if not known.indexed_at:
         return "nothing was indexed yet"
-    texts = f"{known.without_text} of {known.documents} files had no text"
+    count = known.documents
+    texts = f"{known.without_text} of {count} files had no text" if known.without_text else f"all {count} files had text"
     missing = known.passages - known.embedded
     unseen = f"; {missing} of {known.passages} passages have no embedding" if missing else ""
     elapsed = _elapsed(known.indexed_at, now)
