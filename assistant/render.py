@@ -240,7 +240,8 @@ def coverage_note(known: Coverage, now: datetime | None = None) -> str:
     """What stands beside an answer that counts or lists: "3 of 412 files had no text; the index is 2 days old"."""
     if not known.indexed_at:
         return "nothing was indexed yet"
-    texts = f"{known.without_text} of {counted(known.documents, 'file')} had no text"
+    count = counted(known.documents, "file")
+    texts = f"{known.without_text} of {count} had no text" if known.without_text else f"all {count} had text"
     missing = known.passages - known.embedded
     unseen = f"; {missing} of {counted(known.passages, 'passage')} without embedding" if missing else ""
     elapsed = _elapsed(known.indexed_at, now)

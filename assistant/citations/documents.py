@@ -22,6 +22,8 @@ class Documents:
         for passage in evidence.values():
             self._of.setdefault((passage.root, passage.path), []).append(passage)
         self._known: dict[tuple[tuple[str, str], str], bool] = {}
+        self._passages: dict[str, StoredText] = {}
+        self._holders: dict[tuple[tuple[str, str], str], str] = {}
         self._scanned = 0
         self._searched = 0
 
@@ -32,10 +34,11 @@ class Documents:
     def passage_with(self, key: str, quoted: Quoted) -> str:
         """The key of the document's retrieved passage that holds the words; the given one when none does."""
         passage = self._evidence[key]
-        for other in self._of[passage.root, passage.path]:
-            if StoredText(other.text).holds(quoted):
-                return other.key.lower()
-        return key
+        place = (passage.root, passage.path)
+        if (place, quoted.text) not in self._holders:
+            holding = (other.key.lower() for other in self._of[place] if self._passage_text(other).holds(quoted))
+            self._holders[place, quoted.text] = next(holding, key)
+        return self._holders[place, quoted.text]
 
     def hold(self, key: str, quoted: Quoted) -> bool:
         """Whether a document holds quoted words; no, once more text was looked through than any honest answer needs."""
@@ -57,6 +60,9 @@ class Documents:
             if found:
                 return found
         return None
+
+    def _passage_text(self, passage: Evidence) -> StoredText:
+        return self._passages.setdefault(passage.key, StoredText(passage.text))
 
     def _text(self, key: str) -> StoredText:
         passage = self._evidence[key]

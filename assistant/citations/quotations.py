@@ -70,18 +70,20 @@ def find_quotations(answer: str) -> list[Quotation]:
     spans = [(match.start(), -match.end(), True) for match in lines]
     spans += [(start, -end, False) for start, end in _pairs(answer, code, paragraphs)]
     found: list[Quotation] = []
-    reach = reach_across = 0
+    reach = reach_across = reach_of_marks = 0
     for start, negative_end, is_block in sorted(set(spans)):
-        end = -negative_end
+        begin, end = max(start, reach_of_marks) if is_block else start, -negative_end  # quoted lines go on where a pair ends
         crosses = not is_block and bisect_left(paragraphs, start) != bisect_left(paragraphs, end)
-        if end <= (reach_across if crosses else reach):
+        if end <= (reach_across if crosses else reach) or begin >= end:
             continue
         if crosses:
             reach_across = end
         else:
             reach = end
-        text = _QUOTED_PREFIX.sub("", answer[start:end]) if is_block else answer[start + 1 : end - 1]
-        found.append(Quotation(start, end, text, is_block))
+        if not is_block and not (crosses and answer[start] == '"'):
+            reach_of_marks = max(reach_of_marks, end)
+        text = _QUOTED_PREFIX.sub("", answer[begin:end]) if is_block else answer[start + 1 : end - 1]
+        found.append(Quotation(begin, end, text, is_block))
     return found
 
 

@@ -186,6 +186,11 @@ def test_a_stray_mark_does_not_take_a_quotation_apart() -> None:
     assert verdicts(f'A stray " here. "Restart the pool first" [{KEY}]') == ["verified"]
 
 
+def test_quoted_lines_that_begin_inside_marks_go_on_after_them() -> None:
+    answer = f"“Restart the pool first.\n> Ask the on-call engineer” and\n> purple elephants dance [{KEY}]"
+    assert verdicts(answer) == ["verified", "not found"]
+
+
 def test_a_document_that_is_gone_is_compared_by_its_passage() -> None:
     evidence = [passage("mmmmm22222", "four five six seven")]
     assert checked('"four five six" [mmmmm22222]', evidence=evidence).quotes[0].verdict == "verified"

@@ -131,7 +131,7 @@ def test_doubts_say_what_failed_and_what_is_known() -> None:
         (Coverage(412, 3, 900, 900, "2026-10-13T08:00:00+00:00"), "3 of 412 files had no text; the index is 2 days old"),
         (
             Coverage(5, 0, 9, 7, "2026-10-15T07:59:30+00:00"),
-            "0 of 5 files had no text; 2 of 9 passages have no embedding; the index is up to the minute",
+            "all 5 files had text; 2 of 9 passages have no embedding; the index is up to the minute",
         ),
         (Coverage(0, 0, 0, 0, None), "nothing was indexed yet"),
     ],
