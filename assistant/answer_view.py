@@ -87,24 +87,24 @@ def trace(event: Event, terminal: render.Terminal) -> None:
         line = f"step {event.step}  {event.model}  {spent if event.usage.total_tokens else ''}{event.seconds * 1000:.0f} ms"
         terminal.write(terminal.style(render.one_line(settings.redact(line)), "2"))
     elif isinstance(event, CallFinished):
-        for line in call_lines(event):
-            terminal.write(terminal.style(render.one_line(settings.redact(line)), "2"))
+        for indent, line in zip(("  → ", "    "), call_lines(event), strict=True):
+            terminal.write(indent + terminal.style(render.one_line(settings.redact(line)), "2"))
 
 
 def call_lines(event: CallFinished) -> list[str]:
-    """A call and what it gave, each on a line."""
+    """Two lines: a call, and what it gave."""
     ran = event.ran
     arguments = event.call.arguments if ran.arguments is None else json.dumps(ran.arguments, ensure_ascii=False)
     shown = arguments if len(arguments) <= _ARGUMENTS_SHOWN else arguments[:_ARGUMENTS_SHOWN] + "…"
-    lines = [f"  → {event.call.name}({shown})"]
+    lines = [f"{event.call.name}({shown})"]
     time = f"{ran.seconds * 1000:.0f} ms"
     if event.repeated:
-        lines.append("    the same call as before: answered from memory")
+        lines.append("the same call as before: answered from memory")
     elif ran.result.is_error:
-        lines.append(f"    refused or failed: {ran.result.content}")
+        lines.append(f"refused or failed: {ran.result.content}")
     else:
         resolved = "; ".join(f"{name} {value}" for name, value in (ran.output.resolved.items() if ran.output else ()))
-        lines.append("    " + "  ".join(filter(None, (ran.output.summary if ran.output else "", resolved, time))))
+        lines.append("  ".join(filter(None, (ran.output.summary if ran.output else "", resolved, time))))
     return lines
 
 

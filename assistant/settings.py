@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.errors import UserError
+from assistant.errors import UsageError, UserError
 
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     # Google's own SDK prefers GOOGLE_API_KEY where both are set.
@@ -74,11 +74,11 @@ def find_key(provider: str) -> Key | None:
 
 
 def save_key(provider: str, value: str) -> Path:
-    """Keep a provider's key in keys.json. Raises UserError for an unknown provider or an empty or unprintable key."""
+    """Keep a provider's key in keys.json. Raises UsageError for an unknown provider, UserError for an empty or unprintable key."""
     if provider not in KEY_NAMES:
         near = difflib.get_close_matches(provider, KEY_NAMES, n=1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
-        raise UserError(f"provider: got {provider!r}, want one of {', '.join(KEY_NAMES)}{meant}")
+        raise UsageError(f"provider: got {provider!r}, want one of {', '.join(KEY_NAMES)}{meant}")
     value = value.strip()
     if not value or not value.isascii() or not value.isprintable() or " " in value:
         raise UserError("key: want one word of printable ASCII characters, as the provider shows it")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What `make demo` shows: the sample library indexed, then searched in several ways. The library and the day come from the Makefile.
+# What `make demo` shows: the sample library indexed, searched in several ways, and asked: by rules, and by two recordings of a model.
+# The library and the day come from the Makefile.
 set -euo pipefail
 
 show() {
@@ -12,9 +13,14 @@ show() {
 }
 
 mkdir -p "$(dirname "$ARCHIVIST_LIBRARY")"
+export XDG_STATE_HOME=build ARCHIVIST_MODEL=offline  # the person's own last question stays as it is
 show index data/library
 show search "gateway timeout" --category runbooks --during "last month" -n 2 --explain
 show search "retry_budget" --mode keyword -n 3
 show search --like-text "psycopg.OperationalError: server closed the connection" -n 2
-show "how long may we keep a customer's data?" -n 2
 show status
+show "how long may we keep a customer's data?"
+show ask -m replay:data/recordings/recover.jsonl --trace \
+  "find documents similar to this error: psycopg.errors.QueryCanceled: canceling statement due to statement timeout"
+show ask -m replay:data/recordings/go_tutorials.jsonl --trace "find all Go tutorials about concurrency from the last month"
+show ask -m offline "find all Go tutorials about concurrency from the last month"

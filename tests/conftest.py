@@ -13,6 +13,7 @@ from standin import StandIn
 from search import Library, upkeep
 
 ROOT = Path(__file__).resolve().parent.parent
+KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "OLLAMA_API_KEY", "ARCHIVIST_API_KEY")
 
 
 def pytest_report_header() -> str:
@@ -24,9 +25,9 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     """No test sees the person's own library, cache or settings; the day is fixed."""
     home = tmp_path_factory.getbasetemp() / "home"
     home.mkdir(exist_ok=True)
-    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
-    for name in ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "NO_COLOR", "FORCE_COLOR", "EDITOR_URI"):
+    for name in ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "ARCHIVIST_MODEL", "NO_COLOR", "FORCE_COLOR", "EDITOR_URI", *KEYS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ARCHIVIST_TODAY", "2026-10-15")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -76,6 +77,19 @@ def indexed(folder: Path, library_file: Path, embedder: StandIn) -> Iterator[Cal
     yield index_and_open
     for library in opened:
         library.close()
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """The sample library, indexed with the default model; for tests marked `model`."""
+    from search.embedding import load_embedder
+    from search.weights import DEFAULT_MODEL
+
+    file = tmp_path_factory.mktemp("sample") / "library.db"
+    embedder = load_embedder(DEFAULT_MODEL)
+    upkeep.index(file, [ROOT / "data" / "library"], embedder)
+    with Library.open(file, embedder=embedder) as library:
+        yield library
 
 
 @pytest.fixture(scope="session")

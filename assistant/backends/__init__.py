@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from assistant import settings
-from assistant.errors import ProviderError, UserError
+from assistant.errors import ProviderError, UsageError, UserError
 
 if TYPE_CHECKING:
     from assistant.backends.base import Backend
@@ -48,18 +48,18 @@ def choose(named: str | None) -> Choice:
 
 
 def split(spec: str) -> tuple[str, str]:
-    """`provider:model` in its two parts; `provider/model` is an alias. Raises UserError with the nearest provider."""
+    """`provider:model` in its two parts; `provider/model` is an alias. Raises UsageError with the nearest provider."""
     for sign in ":/":
         provider, found, model = spec.partition(sign)
         if found and provider in PROVIDERS:
             if not model and provider != "offline":
-                raise UserError(f"model: got {spec!r}, want {provider}:NAME", "archivist models lists what can be used")
+                raise UsageError(f"model: got {spec!r}, want {provider}:NAME", "archivist models lists what can be used")
             return provider, model
     if spec == "offline":
         return "offline", ""
     near = difflib.get_close_matches(spec.partition(":")[0].partition("/")[0], PROVIDERS, n=1, cutoff=0.4)
     meant = f" Did you mean {near[0]}:...?" if near else ""
-    raise UserError(
+    raise UsageError(
         f"model: got {spec!r}, want PROVIDER:MODEL with one of {', '.join(PROVIDERS)}.{meant}",
         "for example ollama:qwen3:8b, gemini:gemini-3.8-flash or offline",
     )
@@ -78,11 +78,11 @@ def resolve(
 
     library: what the offline backend reads names from. base_url: any OpenAI-compatible server, for openrouter only; a host that
     is not the provider's own gets ARCHIVIST_API_KEY and no other key. extra_request: merged into each body; for programs only.
-    Raises UserError for a name that is not understood.
+    Raises UsageError for a name that is not understood.
     """
     provider, model = split(spec)
     if base_url is not None and provider != "openrouter":
-        raise UserError(f"base-url: {provider} has its own address", "use it with -m openrouter:MODEL")
+        raise UsageError(f"base-url: {provider} has its own address", "use it with -m openrouter:MODEL")
     if provider == "gemini":
         from assistant.backends.gemini import Gemini
 
@@ -110,10 +110,10 @@ def _openrouter(model: str, base_url: str | None, *, stream: bool, extra_request
     url = base_url or BASE_URL
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
-        raise UserError(f"base-url: got {url!r}, want http(s)://host[:port]/path", "for example http://127.0.0.1:8080/v1")
+        raise UsageError(f"base-url: got {url!r}, want http(s)://host[:port]/path", "for example http://127.0.0.1:8080/v1")
     if parts.hostname == urlsplit(BASE_URL).hostname:
         if parts.scheme != "https":
-            raise UserError("base-url: openrouter.ai is asked over https only, or its key would travel in the open")
+            raise UsageError("base-url: openrouter.ai is asked over https only, or its key would travel in the open")
         return OpenRouter(model, key=_key("openrouter"), base_url=url, stream=stream, extra_request=extra_request)
     return OpenRouter(model, key=_key("other"), base_url=url, stream=stream, extra_request=extra_request)
 

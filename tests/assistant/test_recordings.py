@@ -1,0 +1,94 @@
+"""The recordings in data/recordings: they replay with the real tools on the sample library, and every claim in them holds."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from assistant import recording
+from assistant.backends.replay import Replay
+from assistant.conversation import Answered, Conversation, Turn
+from assistant.errors import BadReplyError, UserError
+from assistant.messages import Message, Request
+from search import Library
+
+RECORDINGS = Path(__file__).parents[2] / "data" / "recordings"
+DAY = date(2026, 10, 15)
+
+
+def replay(library: Library, name: str, question: str | None = None) -> Turn:
+    backend = Replay(RECORDINGS / name)
+    conversation = Conversation(library, backend, today=DAY)
+    *_, last = conversation.ask(question or backend.question)
+    assert isinstance(last, Answered)
+    return last.turn
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("name", sorted(path.name for path in RECORDINGS.glob("*.jsonl")))
+def test_a_recording_replays_with_verified_citations(sample: Library, name: str) -> None:
+    turn = replay(sample, name)
+    assert turn.outcome == "answer"
+    assert turn.checked.sound
+    assert turn.checked.citations
+    assert turn.checked.quotes
+    assert turn.notices == ()
+
+
+@pytest.mark.model
+def test_the_recovery_run_is_refused_three_times_and_then_right(sample: Library) -> None:
+    turn = replay(sample, "recover.jsonl")
+    assert [call.ran.result.is_error for call in turn.calls] == [True, True, True, False]
+    first, second, third, _ = (call.ran.result.content for call in turn.calls)
+    assert "search_docs" in first
+    assert '"limit"' in second
+    assert '"top_k"' in third
+
+
+@pytest.mark.model
+def test_the_tutorials_are_filtered_searched_within_and_read(sample: Library) -> None:
+    turn = replay(sample, "go_tutorials.jsonl")
+    assert [call.call.name for call in turn.calls] == ["filter_documents", "hybrid_search", "read_document"]
+    assert turn.calls[0].ran.output is not None
+    assert "2026-09-15 to 2026-10-15" in turn.calls[0].ran.output.resolved["dates"]
+    assert turn.coverage is not None
+
+
+@pytest.mark.model
+def test_a_replay_with_another_question_says_so(sample: Library) -> None:
+    assert any("another question" in notice for notice in replay(sample, "recover.jsonl", "what is new?").notices)
+
+
+def test_a_replay_on_another_library_says_so_and_marks_what_does_not_resolve(indexed, write) -> None:  # type: ignore[no-untyped-def]
+    write("a.md", "# Timeouts\n\nA statement timeout.")
+    turn = replay(indexed(), "recover.jsonl")
+    assert any("another library" in notice for notice in turn.notices)
+    assert not turn.checked.sound
+    assert "[?]" in turn.checked.text
+
+
+def test_a_recording_at_its_end_is_an_error() -> None:
+    backend = Replay(RECORDINGS / "recover.jsonl")
+    request = Request((Message("user", backend.question),))
+    for _ in range(5):
+        list(backend.send(request))
+    with pytest.raises(BadReplyError, match="no further reply"):
+        list(backend.send(request))
+
+
+@pytest.mark.parametrize("text", ["", "x", "{}", '{"archivist_recording": 2}', '{"archivist_recording": 1}', "[]", "\x00"])
+def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(text)
+    with pytest.raises(UserError, match=str(path)):
+        recording.read(path)
+
+
+def test_a_line_that_is_none_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps({"archivist_recording": 1}) + "\n" + json.dumps({"reply": {"calls": [{}]}}) + "\n")
+    with pytest.raises(UserError, match=":2:"):
+        recording.read(path)
