@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from search import schema
+from search import authors, schema
 from search.errors import LibraryError
 from search.faults import REBUILD, translated
 from search.folding import composed, folded
@@ -319,6 +319,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
         raise LibraryError(f"cannot open {path}: {error}", "check the rights of the file and its folder") from error
     connection.execute("PRAGMA foreign_keys = ON")
     # SQLite's own NOCASE and lower() know A to Z alone, and to it "é" is not "e" with an accent behind it.
+    connection.create_function("authors", 1, authors.each_as_json, deterministic=True)
     connection.create_function("folded", 1, lambda text: None if text is None else folded(str(text)), deterministic=True)
     connection.create_function("composed", 1, lambda text: None if text is None else composed(str(text)), deterministic=True)
     return connection

@@ -42,7 +42,7 @@ Body.
 def test_front_matter_becomes_properties_and_dates_stay_as_written() -> None:
     extract = markdown(PROPERTIES)
     assert (extract.title, extract.date, extract.category) == ("Gateway: timeouts", "2026-09-12", "Runbooks")
-    assert (extract.author, extract.language) == ("Ada, Grace", "de")
+    assert (extract.author, extract.language) == ("Ada; Grace", "de")
     assert extract.tags == ("gateway", "time out", "ops")
     assert extract.modified == "2026-10-01 10:30"
     assert dict(extract.metadata) == {
