@@ -49,7 +49,10 @@ class PassageRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """A document ready to be stored, with all that hangs on it. mtime_ns None: look at the content again at the next run."""
+    """A document ready to be stored, with all that hangs on it. mtime_ns None: look at the content again at the next run.
+
+    failed: the file could not be read as what it claims to be; a file that just holds no text has not failed.
+    """
 
     root: int
     path: str
@@ -71,6 +74,7 @@ class DocumentRecord:
     encoding: str
     indexed_at: str
     first_line: int = 1
+    failed: bool = False
     notes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
