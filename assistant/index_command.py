@@ -141,6 +141,7 @@ class _Telling:
         self._quiet = quiet
         self._as_json = as_json
         self._changes: list[dict[str, str]] = []
+        self._standing: dict[str, Change] = {}  # what each run would tell again while watching
         self._out = render.out()
         self._bar: Bar | None = None
         self._task: TaskID | None = None
@@ -192,12 +193,18 @@ class _Telling:
         would = "would be " if dry_run else ""
         parts = [f"{getattr(summary, name)} {would}{name}" for name in ("added", "changed", "moved", "removed")]
         line = ", ".join([*parts, f"{summary.unchanged} unchanged"])
-        without = summary.no_text + summary.failed
-        line += f"; {without} new without text" if without else ""
+        line += f"; {summary.no_text} new without text" if summary.no_text else ""
+        unread = summary.failed + summary.kept
+        line += f"; {unread} could not be read" if unread else ""
         line += f"; {counted(summary.embedded, 'passage')} embedded in {summary.seconds:.1f} s" if summary.embedded else ""
         self._out.write(line)
 
     def _tell(self, change: Change) -> None:
+        if self._standing.get(change.path) == change:
+            return
+        self._standing.pop(change.path, None)
+        if _SIGNS[change.kind] == "!":
+            self._standing[change.path] = change
         self.counts[change.kind] += 1
         if self._as_json:
             self._changes.append({"kind": change.kind, "path": change.path, "reason": change.reason})

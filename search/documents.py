@@ -34,7 +34,7 @@ _ORDERS = {
 _GROUPS = {
     "category": "d.category",
     "format": "d.format",
-    "author": "d.author",
+    "author": "a.value",
     "language": "d.language",
     "tag": "t.tag",
     "year": "substr(d.date, 1, 4)",
@@ -192,10 +192,11 @@ def count_documents(connection: sqlite3.Connection, filters: Compiled, group_by:
     if group_by not in _GROUPS:
         raise QueryError(f"group_by: got {group_by!r}, want one of {', '.join(_GROUPS)}")
     rows = connection.execute(
-        f"SELECT coalesce({_GROUPS[group_by]}, '(none)') AS value, count(*) AS n FROM documents d "
+        f"SELECT coalesce({_GROUPS[group_by]}, '(none)') AS name, count(*) AS n FROM documents d "
         "JOIN _roots r ON r.id = d.root LEFT JOIN document_tags t ON t.document_id = d.id AND ? "
-        f"WHERE d.id IN ({select}) GROUP BY value ORDER BY n DESC, value",
-        (group_by == "tag", *parameters),
+        "LEFT JOIN json_each(authors(d.author)) a ON ? "
+        f"WHERE d.id IN ({select}) GROUP BY 1 ORDER BY n DESC, 1",
+        (group_by == "tag", group_by == "author", *parameters),
     )
     return dict(rows.fetchall())
 

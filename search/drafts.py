@@ -34,14 +34,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document whose passages still lack their vectors; inputs[i] is what is to be embedded for passages[i].
-
-    failed: the file could not be read as what it claims to be; a file that just holds no text has not failed.
-    """
+    """A document whose passages still lack their vectors; inputs[i] is what is to be embedded for passages[i]."""
 
     record: DocumentRecord
     inputs: tuple[str, ...] = ()
-    failed: bool = False
 
     def with_vectors(self, vectors: Mapping[str, bytes]) -> DocumentRecord:
         """The complete record; `vectors` holds the packed vector of every input."""
@@ -115,15 +111,17 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
     return Draft(record, tuple(embedded_text(piece.context, extract.text[piece.start : piece.end]) for piece in chunks))
 
 
-def without_text(file: File, reason: str, content_hash: str | None, *, failed: bool = True) -> Draft:
-    """A document of which only its existence is known, and why. Without a hash it is looked at again at the next run."""
-    suffix = PurePosixPath(file.path).suffix.lstrip(".").lower()
+def without_text(file: File, reason: str, content_hash: str | None) -> Draft:
+    """A document that could not be read: only its existence is known, and why.
+
+    Without a hash it is looked at again at the next run.
+    """
     day, source = dates.document_date(front_matter=None, path=file.path, properties=(), text="", modified=file.mtime_ns / 1e9)
     record = DocumentRecord(
         root=file.root,
         path=file.path,
         title=composed(PurePosixPath(file.path).stem),
-        format=suffix or "unknown",
+        format=readers.format_by_name(Path(file.path)) or "unknown",
         category=_first_folder(file.path),
         author=None,
         language=None,
@@ -139,8 +137,9 @@ def without_text(file: File, reason: str, content_hash: str | None, *, failed: b
         text_status=reason,
         encoding="",
         indexed_at=now(),
+        failed=True,
     )
-    return Draft(record, failed=failed)
+    return Draft(record)
 
 
 def _passage(extract: Extract, title: str, piece: Chunk) -> PassageRecord:

@@ -16,6 +16,7 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
+from search import authors
 from search.dates import bounds
 from search.errors import FilterError
 from search.folding import composed, folded
@@ -42,6 +43,7 @@ _LIST = (
     "CASE WHEN m.type = 'array' THEN m.value WHEN m.type IN ('true', 'false') THEN '[' || m.type || ']' "
     "ELSE json_array(m.value) END"
 )
+_KEY = "substr(replace(m.fullkey, '\"', ''), 3)"  # $."the key".inner as the key.inner
 _VALUE = "folded(CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END)"
 _NUMBER = (
     "(CASE WHEN e.type IN ('integer', 'real') THEN e.value WHEN e.type = 'text' THEN CASE WHEN json_valid(e.value) THEN "
@@ -99,7 +101,7 @@ def compile_filters(filters: Filters, *, today: date | None = None) -> Compiled:
     _check_sizes(filters)
     within = _within(filters, today)
     columns = {name: getattr(filters, name) for name in ("category", "format", "author", "language")}
-    clauses = [_any_of(name, values) for name, values in columns.items() if values]
+    clauses = [(_authors(values) if name == "author" else _any_of(name, values)) for name, values in columns.items() if values]
     clauses += [_tag(tag) for tag in filters.tags]
     if filters.source:
         clauses.append(_globs(filters.source))
@@ -150,8 +152,15 @@ def nearest(
 
     notes = []
     for name in ("category", "format", "author", "language"):
-        if getattr(filters, name):
-            notes += _unknown(name, getattr(filters, name), known(name, "documents", "id"))
+        if wanted := getattr(filters, name):
+            values = known(name, "documents", "id")
+            if name == "author":
+                wanted = [author for author in wanted if folded(author) not in map(folded, values)]
+                values = [author for value in values for author in authors.each(value)]
+            notes += _unknown(name, wanted, values)
+    if keys := [condition.key for condition in filters.metadata]:
+        tree = f"(SELECT d.id, {_KEY} AS key FROM documents d, json_tree(d.metadata) m WHERE instr(m.fullkey, '[') = 0)"
+        notes += _unknown("front matter key", keys, known("nullif(key, '')", tree, "id"))
     return notes + _unknown("tag", filters.tags, known("tag", "document_tags", "document_id") if filters.tags else [])
 
 
@@ -218,6 +227,13 @@ def _any_of(name: str, values: Sequence[str]) -> Clause:
     return Clause(f"{name} {' or '.join(values)}", f"folded(d.{name}) IN ({marks})", tuple(folded(value) for value in values))
 
 
+def _authors(names: Sequence[str]) -> Clause:
+    """Any of several names, where a document has several authors, too; or all of these as they are stored."""
+    whole = _any_of("author", names)
+    single = f"EXISTS (SELECT 1 FROM json_each(authors(d.author)) a WHERE folded(a.value) IN ({', '.join('?' * len(names))}))"
+    return Clause(whole.label, f"({whole.sql} OR {single})", whole.parameters * 2)
+
+
 def _tag(tag: str) -> Clause:
     sql = "EXISTS (SELECT 1 FROM document_tags t WHERE t.document_id = d.id AND folded(t.tag) = ?)"
     return Clause(f"tag {tag}", sql, (folded(tag),))
@@ -249,8 +265,8 @@ def _metadata(condition: Condition) -> Clause:
         raise FilterError(f"where: got {label!r}, want one of the operators =, !=, <, <=, >, >= and in")
     else:
         test, parameters = _comparison("=" if operator == "!=" else operator, wanted)
-    # json_each instead of a JSON path: a key may hold any character without being part of the statement.
-    exists = f"EXISTS (SELECT 1 FROM json_each(d.metadata) m, json_each({_LIST}) e WHERE folded(m.key) = ? AND {test})"
+    # json_tree instead of a JSON path: a key may hold any character without being part of the statement.
+    exists = f"EXISTS (SELECT 1 FROM json_tree(d.metadata) m, json_each({_LIST}) e WHERE folded({_KEY}) = ? AND {test})"
     return Clause(label, f"NOT {exists}" if operator == "!=" else exists, (folded(key), *parameters))
 
 

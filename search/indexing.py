@@ -192,10 +192,20 @@ class Indexer:
         if row is not None:
             db.execute("DELETE FROM temp.gone WHERE id = ?", (row[0],))
         if row is not None and row[1:] == (found.size, found.mtime_ns, found.ctime_ns):
-            self.summary.unchanged += 1
+            self._as_before(row[0])
         else:
             candidate = (row is not None, found.path, found.size, found.mtime_ns, found.ctime_ns)
             db.execute("INSERT OR REPLACE INTO temp.candidates VALUES (?, ?, ?, ?, ?)", candidate)
+
+    def _as_before(self, document: int) -> None:
+        """Count a document whose file has not changed; one that could not be read is told of again, without being read again."""
+        path, failed, reason = self._connection.execute(
+            "SELECT path, failed, text_status FROM documents WHERE id = ?", (document,)
+        ).fetchone()
+        if failed:
+            self._tell(Change("failed", path, reason))
+        else:
+            self.summary.unchanged += 1
 
     def _skip(self, skipped: Skipped) -> None:
         """Tell of a place that was passed over; what is known from below an unreadable one is not taken for gone."""
@@ -253,16 +263,21 @@ class Indexer:
 
     def _unreadable(self, file: File, reason: str) -> None:
         """A file that cannot be opened: what is known of it stays, else it is recorded with the reason."""
-        known = self._connection.execute("SELECT 1 FROM documents WHERE root = ? AND path = ?", (file.root, file.path)).fetchone()
-        if known is not None:
+        known = self._connection.execute(
+            "SELECT text_status FROM documents WHERE root = ? AND path = ?", (file.root, file.path)
+        ).fetchone()
+        if known == ("ok",):
             self._tell(Change("kept", file.path, f"{reason}; what the library holds of it stays"))
             return
         draft = without_text(file, reason, None)
-        self._queue(draft, None, _change(draft, False))
+        if known == (reason,):
+            self._tell(_change(draft, True))
+        else:
+            self._queue(draft, None, _change(draft, False))
 
     def _touch(self, document: int, mtime_ns: int | None, ctime_ns: int) -> None:
         """Only the times of change differ, within a day: nothing is read into passages or embedded anew."""
-        self.summary.unchanged += 1
+        self._as_before(document)
         if not self._dry_run:
             with store.writing(self._connection):
                 self._connection.execute(
@@ -271,7 +286,7 @@ class Indexer:
 
     def _redate(self, document: int, record: DocumentRecord) -> None:
         """The same content with a time of change on another day: dates may follow from it, passages and vectors stay."""
-        self.summary.unchanged += 1
+        self._as_before(document)
         if not self._dry_run:
             with store.writing(self._connection):
                 store.move_document(self._connection, document, record)
@@ -299,6 +314,8 @@ class Indexer:
             with store.writing(self._connection):
                 store.move_document(self._connection, gone[0], record)
         self._tell(Change("moved", record.path, gone[1]))
+        if record.failed:
+            self._tell(_change(Draft(record), True))
 
     def _queue(self, draft: Draft, instead_of: int | None, change: Change | None) -> None:
         """Hold a draft until a batch is full; see `_Waiting`. A dry run tells of it at once."""
@@ -399,7 +416,7 @@ def _change(draft: Draft, known: bool) -> Change:
     """What a draft is to its reader once it is stored."""
     record = draft.record
     if record.text_status != "ok":
-        return Change("failed" if draft.failed else "no text", record.path, record.text_status)
+        return Change("failed" if record.failed else "no text", record.path, record.text_status)
     return Change("changed" if known else "added", record.path, "; ".join(record.notes))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from search import schema
+from search import authors, schema
 from search.errors import LibraryError
 from search.faults import REBUILD, translated
 from search.folding import composed, folded
@@ -49,7 +49,10 @@ class PassageRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """A document ready to be stored, with all that hangs on it. mtime_ns None: look at the content again at the next run."""
+    """A document ready to be stored, with all that hangs on it. mtime_ns None: look at the content again at the next run.
+
+    failed: the file could not be read as what it claims to be; a file that just holds no text has not failed.
+    """
 
     root: int
     path: str
@@ -71,6 +74,7 @@ class DocumentRecord:
     encoding: str
     indexed_at: str
     first_line: int = 1
+    failed: bool = False
     notes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
@@ -319,6 +323,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
         raise LibraryError(f"cannot open {path}: {error}", "check the rights of the file and its folder") from error
     connection.execute("PRAGMA foreign_keys = ON")
     # SQLite's own NOCASE and lower() know A to Z alone, and to it "é" is not "e" with an accent behind it.
+    connection.create_function("authors", 1, authors.each_as_json, deterministic=True)
     connection.create_function("folded", 1, lambda text: None if text is None else folded(str(text)), deterministic=True)
     connection.create_function("composed", 1, lambda text: None if text is None else composed(str(text)), deterministic=True)
     return connection

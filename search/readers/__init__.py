@@ -12,7 +12,7 @@ from pathlib import Path
 from search.models import Extract
 from search.readers import formats, html, markdown, pdf, text
 
-__all__ = ["FORMATS", "Reader", "read"]
+__all__ = ["FORMATS", "Reader", "format_by_name", "read"]
 
 Reader = Callable[[bytes, Path], Extract]
 
@@ -44,20 +44,22 @@ def read(path: Path, data: bytes) -> Extract:
         return _without_text(suffix, f"binary: {formats.BINARY[suffix]}")
     reader = FORMATS.get(suffix) or _sniffed(data, path)
     if not data:
-        return Extract(text="", format=_name_when_empty(path), no_text="empty file")
+        return Extract(text="", format=format_by_name(path) or "text", no_text="empty file")
     if reader is None:
         return _without_text(suffix, f"binary, no reader for {suffix}" if suffix else "binary, no reader for it")
     return reader(data, path)
 
 
+def format_by_name(path: Path) -> str | None:
+    """The format that a file's name promises, where its content cannot tell; its suffix where that is no known one."""
+    suffix = formats.suffix_of(path)
+    families = (("markdown", formats.MARKDOWN), ("html", formats.HTML), ("xml", formats.XML), ("pdf", formats.PDF))
+    known = next((name for name, suffixes in families if suffix in suffixes), None)
+    return known or formats.NAMES.get(path.name.lower()) or formats.TEXTS.get(suffix) or suffix.removeprefix(".") or None
+
+
 def _without_text(suffix: str, reason: str) -> Extract:
     return Extract(text="", format=suffix.removeprefix(".") or "binary", no_text=reason)
-
-
-def _name_when_empty(path: Path) -> str:
-    families = (("markdown", formats.MARKDOWN), ("html", formats.HTML), ("xml", formats.XML), ("pdf", formats.PDF))
-    suffix = formats.suffix_of(path)
-    return next((name for name, suffixes in families if suffix in suffixes), formats.text_format(path, ""))
 
 
 def _sniffed(data: bytes, path: Path) -> Reader | None:

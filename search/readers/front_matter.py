@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from search import authors
 from search.readers.cleaning import clean, one_line
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _arranged(values: dict[str, Any]) -> FrontMatter:
         return values.pop(present[0]) if present else None
 
     title, language = _one(take("title")), _one(take("language", "lang"))
-    author = ", ".join(_many(take("author", "authors"), split_words=False)) or None
+    author = authors.joined(_many(take("author", "authors"), split_words=False))
     tags = tuple(dict.fromkeys(tag.lstrip("#") for tag in _many(take("tags", "tag", "keywords"), split_words=True)))
     category = next(iter(_many(take("category", "categories"), split_words=False)), None)
     return FrontMatter(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from search.models import Block, BlockKind, Extract
 from search.readers import front_matter
 from search.readers.cleaning import clean, one_line
 from search.readers.encodings import decode
+from search.readers.page import hides
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -37,10 +39,8 @@ _OPENING = re.compile(
     r"|^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*(?:#|<>)[ \t]*(?P<note>\(.*\)|\".*\"|'.*')[ \t]*$",
     re.MULTILINE,
 )
-_HIDING = re.compile(
-    r"(?:^|\s)hidden(?=[\s=/]|$)|(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|opacity\s*:\s*0(?![.\d]*[1-9]))",
-    re.IGNORECASE,
-)
+_HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
+_STYLE = re.compile(r"(?:^|\s)style\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))", re.IGNORECASE)
 _NEVER_SHOWN = frozenset({"script", "style", "template"})
 _EMBEDDED = re.compile(r"(data:[\w.+/-]{1,100};base64,)[A-Za-z0-9+/=]{40,}")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
@@ -195,7 +195,7 @@ def _hidden(text: str, code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, i
             # Only at the start of a line does an unclosed comment hide anything; elsewhere it is plain text.
             if end is None and text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip():
                 return
-        elif name and not (name.lower() in _NEVER_SHOWN or _HIDING.search(match["attributes"])):
+        elif name and not (name.lower() in _NEVER_SHOWN or _hides(match["attributes"])):
             continue
         elif name and not match["attributes"].endswith("/"):
             end = _end_of_element(text, name, match.end())
@@ -203,6 +203,12 @@ def _hidden(text: str, code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, i
         if end is None:
             return
         position = end
+
+
+def _hides(attributes: str) -> bool:
+    """Whether an element with these attributes, as written, is not shown."""
+    style = _STYLE.search(attributes)
+    return bool(_HIDDEN.search(attributes)) or (style is not None and hides(unescape(style[1] or style[2] or style[3] or "")))
 
 
 class _Code:

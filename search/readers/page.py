@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -27,11 +28,17 @@ _INLINE = tag_names(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark math nobr output q rp rt ruby s samp",
     "small span strike strong sub sup time tt u var wbr",
 )
+_ZERO = r"0(?![.\d]*[1-9])"
 _HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d]*[1-9])|opacity\s*:\s*0(?![.\d]*[1-9])"
+    rf"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*{_ZERO}|opacity\s*:\s*{_ZERO}"
+    rf"|transform\s*:[^;]{{0,200}}?\bscale(?:3d|[xy])?\(\s*(?:[^(),]*,\s*)?{_ZERO}|(?:^|[;\s])scale\s*:\s*{_ZERO}"
     r"|(?:left|right|top|text-indent)\s*:\s*-\d{4}|clip\s*:\s*rect\(\s*0|clip-path\s*:\s*inset\(\s*(?:50|100)%",
     re.IGNORECASE,
 )
+_NO_SIZE = re.compile(rf"(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*{_ZERO}", re.IGNORECASE)
+_CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)", re.IGNORECASE)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_CSS_ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|([^\n]))")
 _COLOUR = re.compile(r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*([^;!]+)", re.IGNORECASE)
 _WHITE = {"#fff": "white", "#ffffff": "white", "#000": "black", "#000000": "black"}
 _SPACES = re.compile(r"\s+")
@@ -61,8 +68,21 @@ def is_hidden(node: LexborNode) -> bool:
         return False
     if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":
         return True
-    style = attributes.get("style")
-    return bool(style) and (_HIDING.search(style or "") is not None or _same_colours(style or ""))
+    return hides(attributes.get("style") or "")
+
+
+def hides(style: str) -> bool:
+    """Whether the declarations of a style attribute leave nothing to be seen."""
+    plain = _CSS_ESCAPE.sub(_unescaped, _COMMENT.sub(" ", style))
+    if _HIDING.search(plain) or _same_colours(plain):
+        return True
+    return _NO_SIZE.search(plain) is not None and _CUT_OFF.search(plain) is not None
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """What a CSS escape stands for; browsers read them everywhere, so "display" can be written without its letters."""
+    code = int(escape[1], 16) if escape[1] else 0
+    return (chr(code) if 0 < code <= sys.maxunicode else " ") if escape[1] else escape[2]
 
 
 def _same_colours(style: str) -> bool:

@@ -296,6 +296,9 @@ def test_strict_exits_1_when_a_file_could_not_be_read(archivist: Archivist, writ
     assert "! broken.pdf: " in done.out
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nnor is this one")
     assert archivist("index", folder, "--strict").code == 1
+    again = archivist("index", folder, "--strict")
+    assert again.code == 1, "it still cannot be read"
+    assert again.out.splitlines()[-1] == "0 added, 0 changed, 0 moved, 0 removed, 2 unchanged; 1 could not be read"
 
 
 def test_removals_held_back_exit_1_with_the_way_out(archivist: Archivist, write: Write, folder: Path) -> None:

@@ -39,6 +39,7 @@ NOTES: dict[str, dict[str, Any]] = {
         "version": "1.10",
         "order": "12345678901234567890123",
         "due": "2023-05-01",
+        "extra": {"serves": 4, "größe": {"long-name": ["a", "b"]}},
         "code": "007",
     },
     "runbooks/cache.md": {
@@ -200,6 +201,11 @@ def test_filters_within_filters_are_bounded() -> None:
         ("due=2023-05", {"gateway"}),
         ("due<2023-05-02", {"gateway"}),
         ("due>=2024", set()),
+        ("extra.serves=4", {"gateway"}),
+        ("EXTRA.serves>4", set()),
+        ("extra.größe.long-name=b", {"gateway"}),
+        ("serves=4", set()),
+        ("extra.serves!=4", {"cache", "plan", "bare"}),
         ("nothing=here", set()),
         ("nothing!=here", {"gateway", "cache", "plan", "bare"}),
         ("nothing>=0", set()),
@@ -616,3 +622,26 @@ def test_no_hit_is_outside_the_filters(crowded: Library, mode: Any) -> None:
     assert len(hits) == 150
     assert all(fnmatchcase(hit.document.path, "loud/*[13579].md") for hit in hits)
     assert crowded.search("gateway", Filters(category=("none",)), mode=mode) == []
+
+
+def test_each_of_several_authors_is_found_named_and_counted(write: Write, indexed: Callable[[], Library]) -> None:
+    write("both.md", '---\nauthors: ["Lovelace, Ada", Grace Hopper]\n---\ntext')
+    write("one.md", "---\nauthor: Lovelace, Ada\n---\ntext")
+    library = indexed()
+    for name, found in (
+        ("lovelace, ada", {"both", "one"}),
+        ("Grace Hopper", {"both"}),
+        ("Lovelace, Ada; Grace Hopper", {"both"}),
+        ("Lovelace", set()),
+        ("Ada", set()),
+    ):
+        assert passing(library, Filters(author=(name,))) == found
+    assert library.notes(None, Filters(author=("Grace Hoper",))) == ['no author "Grace Hoper"; nearest: "Grace Hopper"']
+    assert library.count_documents(group_by="author") == {"Lovelace, Ada": 2, "Grace Hopper": 1}
+
+
+def test_a_mistyped_key_names_the_nearest(library: Library) -> None:
+    for typed, nearest in (("severty", "severity"), ("extra.serve", "extra.serves")):
+        notes = library.notes(None, Filters(metadata=(Condition(typed, "=", "x"),)))
+        assert notes[0].startswith(f'no front matter key "{typed}"; nearest: "{nearest}"')
+    assert library.notes(None, Filters(metadata=(Condition("Teams", "=", "nobody"),))) == []

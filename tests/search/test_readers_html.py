@@ -68,6 +68,13 @@ def test_the_head_gives_properties() -> None:
         '<span style="opacity: 0.0;">secret</span>',
         '<span style="color:#FFF;background-color: white">secret</span>',
         '<span style="position:absolute;left:-9999px">secret</span>',
+        '<div style="height:0;overflow:hidden">secret</div>',
+        '<div style="overflow-y: clip; max-height: 0px">secret</div>',
+        '<div style="transform: translate(1px) scale(0)">secret</div>',
+        '<div style="transform:scale(1, 0.0)">secret</div>',
+        '<div style="scale: 0">secret</div>',
+        '<div style="display/* no */:/**/none">secret</div>',
+        '<div style="d\\69splay: n\\00006fne">secret</div>',
         "<!-- secret -->",
         "<script>secret</script>",
         "<style>secret{}</style>",
@@ -84,7 +91,14 @@ def test_hidden_text_is_dropped(hidden: str) -> None:
     assert html(f"<p>Shown.</p>{hidden}<p>Also shown.</p>").text == "Shown.\n\nAlso shown."
 
 
-@pytest.mark.parametrize("attributes", ['style="font-size:0.9em"', 'style="opacity:0.5"', 'aria-hidden="true"', 'class="hidden"'])
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        *('style="font-size:0.9em"', 'style="opacity:0.5"', 'aria-hidden="true"', 'class="hidden"'),
+        *('style="min-width:0;overflow:hidden"', 'style="height:0.5em;overflow:hidden"', 'style="transform:scale(0.5)"'),
+        *('style="/* display:none */"', 'style="height:0"', 'style="transform:scale3d(1,1,0)"'),
+    ],
+)
 def test_shown_text_is_kept(attributes: str) -> None:
     assert html(f"<p {attributes}>Shown.</p>").text == "Shown."
 

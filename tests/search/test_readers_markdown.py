@@ -42,7 +42,7 @@ Body.
 def test_front_matter_becomes_properties_and_dates_stay_as_written() -> None:
     extract = markdown(PROPERTIES)
     assert (extract.title, extract.date, extract.category) == ("Gateway: timeouts", "2026-09-12", "Runbooks")
-    assert (extract.author, extract.language) == ("Ada, Grace", "de")
+    assert (extract.author, extract.language) == ("Ada; Grace", "de")
     assert extract.tags == ("gateway", "time out", "ops")
     assert extract.modified == "2026-10-01 10:30"
     assert dict(extract.metadata) == {
@@ -196,6 +196,10 @@ def test_blocks_never_overlap_and_lines_never_move(source: str) -> None:
         ("<!-- secret\n\nsecret -->\n\nshown\n", "\n\n\n\nshown\n"),
         ('<div style="display: none">secret <div>secret</div> secret</div>shown\n', "shown\n"),
         ("<span hidden>secret</span>shown\n", "shown\n"),
+        ("<span style='height:0;overflow:hidden'>secret</span>shown\n", "shown\n"),
+        ("<span style=display&#58;none>secret</span>shown\n", "shown\n"),
+        ('<span style="display:/**/none">secret</span>shown\n', "shown\n"),
+        ('<b title="display:none">shown</b>\n', '<b title="display:none">shown</b>\n'),
         ("<script>\nsecret\n</script>\nshown\n", "\n\n\nshown\n"),
         ("[//]: # (secret)\n\nshown\n", "\n\nshown\n"),
         ('[comment]: <> "secret"\n\nshown\n', "\n\nshown\n"),

@@ -432,8 +432,14 @@ def test_an_unreadable_file_keeps_what_is_known(
     summary = index(folder, report=said.append)
     assert (summary.kept, summary.failed, summary.removed) == (1, 1, 0)
     assert any(isinstance(each, Change) and each.kind == "kept" and "Permission denied" in each.reason for each in said)
+    again: list[Change | Progress] = []
+    summary = index(folder, report=again.append)
+    assert (summary.kept, summary.failed) == (1, 1)
+    reasons = {each.path: each.reason for each in again if isinstance(each, Change)}
+    assert reasons["b.md"] == "cannot be read: Permission denied", "nothing of it was ever held"
     monkeypatch.undo()
     with Library.open(library_file, embedder=StandIn()) as library:
+        assert library.status().formats == {"markdown": 2}
         assert [hit.document.path for hit in library.keyword_search("gateway")] == ["a.md"]
         assert library.document("b.md").text_status == "cannot be read: Permission denied"
     summary = index(folder)
@@ -697,6 +703,7 @@ def test_refreshing_leaves_texts_of_programs_alone(
 def test_a_file_dated_in_the_future_is_not_read_again_at_every_run(index: Index, write: Write) -> None:
     written = write("a.md", "one")
     os.utime(written, (9e9, 9e9))
+    time.sleep(0.06)  # a file as young as a tick of the clock is looked at again
     index(written.parent)
     assert index(written.parent).read == 0
 
@@ -763,3 +770,17 @@ def test_a_rebuild_that_another_program_blocks_sets_nothing_aside(
         upkeep.rebuild(library_file, [], embedder)
     assert sorted(file.name for file in library_file.parent.iterdir()) == ["library.db"]
     assert paths(library_file) == ["a.md"]
+
+
+def test_a_broken_file_is_told_of_at_every_run_and_read_once(index: Index, folder: Path) -> None:
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nthis is no PDF at all")
+    os.utime(folder / "broken.pdf", (1e9, 1e9))
+    time.sleep(0.06)  # the file is older than a tick of the clock then
+    summary = index(folder)
+    assert (summary.failed, summary.read) == (1, 1)
+    said: list[Change | Progress] = []
+    summary = index(folder, report=said.append)
+    assert (summary.failed, summary.unchanged, summary.read) == (1, 0, 0)
+    assert [each.kind for each in said if isinstance(each, Change)] == ["failed"]
+    (folder / "broken.pdf").rename(folder / "moved.pdf")
+    assert (index(folder).moved, index(folder).failed) == (1, 1)
