@@ -4,119 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from assistant.backends.base import Backend
 from assistant.backends.offline.phrases import ABSENT
-from assistant.messages import Declaration, Message, Reply, Request, ToolCall, ToolResult
-from search import Filters, Hit, Library
+from assistant.messages import Message, Reply, Request, ToolCall, ToolResult
+from assistant.tools import Toolbox
 from search.dates import bounds
-from search.documents import GroupBy
-from search.filters import parse_condition
 
 EVALS = Path(__file__).parents[2] / "data" / "evals"
 _LISTS = ("category", "tags", "source", "format", "author", "language")
-_SEARCH = ("query", "limit", "category", "tags", "after", "before", "within")
-_FILTER = (*_LISTS, "title", "after", "before", "during", "date_field", "metadata", "order_by", "limit", "offset")
-ARGUMENTS = {
-    "hybrid_search": _SEARCH,
-    "keyword_search": _SEARCH,
-    "vector_search": _SEARCH,
-    "find_similar": ("key", "text", "limit", "category", "tags", "after", "before"),
-    "filter_documents": _FILTER,
-    "count_documents": (*_FILTER[:11], "group_by"),
-}
-
-
-def declarations() -> tuple[Declaration, ...]:
-    """The tools, declared by the names of their arguments."""
-    lists = {*_LISTS, "metadata"}
-    return tuple(
-        Declaration(
-            name, "", {"type": "object", "properties": {each: {"type": "array"} if each in lists else {} for each in arguments}}
-        )
-        for name, arguments in ARGUMENTS.items()
-    )
-
-
-@dataclass
-class LibraryTools:
-    """The search functions of an open library, run as the tools run them, with the same results."""
-
-    library: Library
-    today: date
-    similarity: bool = True
-    sets: dict[str, frozenset[int]] = field(default_factory=dict)
-
-    def run(self, call: ToolCall) -> ToolResult:
-        """The result of a call."""
-        arguments = json.loads(call.arguments)
-        assert set(arguments) <= set(ARGUMENTS[call.name]), arguments
-        filters = self.filters(arguments)
-        if call.name in {"filter_documents", "count_documents"}:
-            value = self._documents(call.name, filters, arguments)
-        else:
-            value = self._search(call.name, filters, arguments)
-        return ToolResult(call.id, call.name, json.dumps(value, ensure_ascii=False))
-
-    def filters(self, arguments: Mapping[str, Any]) -> Filters:
-        """The filters that the arguments mean."""
-        lists: dict[str, Any] = {name: tuple(arguments.get(name, ())) for name in _LISTS}
-        dates = {name: arguments.get(name) for name in ("after", "before", "during", "title")}
-        conditions = tuple(parse_condition(text) for text in arguments.get("metadata", ()))
-        field_ = arguments.get("date_field", "date")
-        within = self.sets[arguments["within"]] if "within" in arguments else None
-        return Filters(**lists, **dates, metadata=conditions, date_field=field_, documents=within)
-
-    def _documents(self, name: str, filters: Filters, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        limit = arguments.get("limit", 50)
-        page = self.library.filter_documents(filters, order_by=arguments.get("order_by", "path"), limit=1000, today=self.today)
-        if not page.total:
-            return {"found": 0, "why": self.library.why_empty("", filters, today=self.today), **_said(arguments)}
-        key = f"set_{len(self.sets) + 1}"
-        self.sets[key] = frozenset(document.id for document in page.items)
-        value: dict[str, Any] = {"total": page.total, "set": key, **_said(arguments)}
-        if name == "count_documents":
-            group = arguments.get("group_by")
-            assert group is None or group in get_args(GroupBy)
-            return value | ({"counts": self.library.count_documents(filters, group, today=self.today)} if group else {})
-        value["documents"] = [
-            {"key": _key(document.path), "path": document.path, "title": document.title, "date": document.date}
-            for document in page.items[:limit]
-        ]
-        return value | ({"more": f"offset {limit} shows the next"} if page.total > limit else {})
-
-    def _search(self, name: str, filters: Filters, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        query, limit = arguments.get("query") or arguments.get("text") or arguments["key"], arguments["limit"]
-        if name == "find_similar" and "key" in arguments:
-            hits = self.library.vector_search(self.library.passage(arguments["key"])[1], filters, limit, today=self.today)
-        else:
-            mode = {"hybrid_search": "hybrid", "keyword_search": "keyword"}.get(name, "vector")
-            hits = self.library.search(query, filters, mode=mode, limit=limit, today=self.today)  # type: ignore[arg-type]
-        if not hits:
-            return {"found": 0, "why": self.library.why_empty(query, filters, today=self.today), **_said(arguments)}
-        return {"hits": [self._hit(hit) for hit in hits], "documents": len({hit.document.id for hit in hits}), **_said(arguments)}
-
-    def _hit(self, hit: Hit) -> dict[str, Any]:
-        source = f"{hit.document.path}:{hit.passage.first_line}-{hit.passage.last_line}"
-        shown = {"key": hit.passage.key, "source": source, "title": hit.document.title}
-        shown |= {"headings": " > ".join(hit.passage.headings), "text": hit.passage.text}
-        score = hit.vector_score
-        return shown | ({"similarity": round(score, 3)} if self.similarity and score is not None else {})
-
-
-def _said(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    used = {name: value for name, value in arguments.items() if name in _FILTER[:11]}
-    return {"filters": used} if used else {}
-
-
-def _key(path: str) -> str:
-    """A stand-in for the key of a document's first passage."""
-    return "doc:" + path
 
 
 @dataclass(frozen=True)
@@ -129,12 +30,12 @@ class Outcome:
     notices: tuple[str, ...]
 
 
-def put(backend: Backend, question: str, tools: Iterable[Declaration], run: Callable[[ToolCall], ToolResult]) -> Outcome:
+def put(backend: Backend, question: str, tools: Toolbox) -> Outcome:
     """Ask, run what is called, until there is an answer."""
     messages: list[Message] = [Message("user", question)]
     notices: list[str] = []
     for _ in range(6):
-        *_, reply = backend.send(Request(tuple(messages), tuple(tools)))
+        *_, reply = backend.send(Request(tuple(messages), tools.declarations()))
         assert isinstance(reply, Reply)
         messages.append(reply.message)
         notices.extend(reply.notices)
@@ -142,7 +43,7 @@ def put(backend: Backend, question: str, tools: Iterable[Declaration], run: Call
             calls = tuple(call for message in messages for call in message.calls)
             results = tuple(result for message in messages for result in message.results)
             return Outcome(calls, results, reply.message.text, tuple(notices))
-        messages.append(Message("tool", results=tuple(run(call) for call in reply.message.calls)))
+        messages.append(Message("tool", results=tuple(tools.run(call).result for call in reply.message.calls)))
     raise AssertionError(f"no answer after six steps: {question}")
 
 
@@ -187,7 +88,7 @@ def understood(calls: Sequence[ToolCall]) -> dict[str, Any]:
     for call in calls:
         for name, value in json.loads(call.arguments).items():
             if name in _LISTS:
-                filters[name] = sorted(value)
+                filters[name] = [value] if isinstance(value, str) else sorted(value)
             elif name == "metadata":
                 filters[name] = dict(condition.split("=", 1) for condition in value)
             elif name == "date_field":
@@ -212,10 +113,10 @@ def first_cited(outcome: Outcome) -> str | None:
     """The path of the document that the answer cites first."""
     paths: dict[str, str] = {}
     for result in outcome.results:
-        value = json.loads(result.content)
-        paths |= {hit["key"]: re.sub(r":\d+(-\d+)?$", "", hit["source"]) for hit in value.get("hits", ())}
+        value = {} if result.is_error else json.loads(result.content)
+        paths |= {hit["key"]: re.sub(r"(:\d+(-\d+)?| p\. \d+)$", "", hit["source"]) for hit in value.get("hits", ())}
         listed = value.get("documents")  # a search says how many there are
-        paths |= {document["key"]: document["path"] for document in listed} if isinstance(listed, list) else {}
+        paths |= {document["key"]: document["path"] for document in listed if "key" in document} if isinstance(listed, list) else {}
     found = re.findall(r"\[([^\[\]]+)\]", outcome.text)
     return next((paths[key] for key in found if key in paths), None)
 

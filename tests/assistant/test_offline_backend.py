@@ -11,13 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from offline_cases import LibraryTools, declarations, put
+from offline_cases import put
 
 from assistant.backends.base import Backend
 from assistant.backends.offline import Catalogue, Offline, catalogue_of
 from assistant.messages import Declaration, Message, Reply, Request, TextDelta, ToolCall, ToolResult
+from assistant.search_tools import build
+from assistant.tools import Toolbox
 from search import Library
 
+_SEARCH = ("query", "limit", "category", "tags", "after", "before", "within")
+_SELECT = ("category", "tags", "format", "author", "language", "after", "before", "date_field", "metadata")
+ARGUMENTS = {
+    "hybrid_search": _SEARCH,
+    "keyword_search": _SEARCH,
+    "vector_search": _SEARCH,
+    "find_similar": ("key", "text", "limit"),
+    "filter_documents": (*_SELECT, "order_by", "limit"),
+    "count_documents": (*_SELECT, "group_by"),
+}
+LISTS = {"category", "tags", "format", "author", "language", "metadata"}
 CATALOGUE = Catalogue(categories=("recipes",), formats=("pdf",), authors=("Ada Quill",))
 TODAY = date(2026, 10, 15)
 
@@ -25,6 +38,16 @@ TODAY = date(2026, 10, 15)
 @pytest.fixture
 def backend() -> Backend:
     return Offline(CATALOGUE, today=TODAY)
+
+
+def declarations() -> tuple[Declaration, ...]:
+    """Tools that take several values for each filter."""
+    return tuple(
+        Declaration(
+            name, "", {"type": "object", "properties": {each: {"type": "array"} if each in LISTS else {} for each in taken}}
+        )
+        for name, taken in ARGUMENTS.items()
+    )
 
 
 def reply_to(backend: Backend, *messages: Message, tools: tuple[Declaration, ...] | None = None, may_call: bool = True) -> Reply:
@@ -48,7 +71,7 @@ def result(reply: Reply, value: object, *, is_error: bool = False) -> Message:
 def test_a_search_takes_the_filters_that_it_knows(backend: Backend) -> None:
     name, arguments = called(reply_to(backend, Message("user", "recipes about rhubarb since March")))
     assert name == "hybrid_search"
-    assert arguments == {"query": "rhubarb", "limit": 20, "category": ["recipes"], "after": "2026-03-01"}
+    assert arguments == {"query": "rhubarb", "limit": 10, "category": ["recipes"], "after": "2026-03-01"}
 
 
 def test_filters_that_a_search_lacks_are_a_set_to_search_within(backend: Backend) -> None:
@@ -56,7 +79,7 @@ def test_filters_that_a_search_lacks_are_a_set_to_search_within(backend: Backend
     first = reply_to(backend, question)
     assert called(first)[0] == "filter_documents"
     second = reply_to(backend, question, first.message, result(first, {"total": 2, "set": "set_7", "documents": []}))
-    assert called(second) == ("hybrid_search", {"query": "rhubarb", "limit": 20, "within": "set_7"})
+    assert called(second) == ("hybrid_search", {"query": "rhubarb", "limit": 10, "within": "set_7"})
 
 
 def test_an_empty_set_is_not_searched(backend: Backend) -> None:
@@ -134,6 +157,23 @@ def test_values_take_the_shape_that_is_declared(backend: Backend) -> None:
     assert called(reply)[1] == {"query": "rhubarb", "category": "recipes"}
 
 
+def test_a_filter_that_cannot_be_given_is_told(backend: Backend) -> None:
+    schema = {"type": "object", "properties": {"category": {"type": "string"}}}
+    question = Message("user", "How many recipes by Ada Quill are there?")
+    reply = reply_to(backend, question, tools=(Declaration("count_documents", "", schema),))
+    assert called(reply)[1] == {"category": "recipes"}
+    assert "left out, the tool has no such filter: author" in reply.notices
+
+
+def test_a_language_that_the_library_lacks_is_absent_though_the_tool_refuses_it(backend: Backend) -> None:
+    question = Message("user", "Which documents are in French?")
+    first = reply_to(backend, question)
+    refused = result(first, 'bad arguments for filter_documents: "language": got "fr", want one of "en"', is_error=True)
+    second = reply_to(backend, question, first.message, refused)
+    assert second.outcome == "absent"
+    assert second.message.text.startswith("Not in your documents. (language fr)")
+
+
 def test_a_failed_search_by_meaning_is_made_by_words_once(backend: Backend) -> None:
     question = Message("user", "rhubarb pie crust")
     first = reply_to(backend, question)
@@ -174,10 +214,8 @@ def test_the_catalogue_is_read_from_the_library(write: Callable[[str, str], Path
 def test_a_conversation_ends_in_a_cited_answer(write: Callable[[str, str], Path], indexed: Callable[[], Library]) -> None:
     write("recipes/pie.md", "---\nauthor: Ada Quill\n---\n# Pie\n\nRhubarb goes into the pie after the sugar.\n")
     library = indexed()
-    tools = LibraryTools(library, TODAY)
-    outcome = put(
-        Offline(catalogue_of(library), today=TODAY), "What has Ada Quill written about rhubarb?", declarations(), tools.run
-    )
+    tools = Toolbox(build(library, today=TODAY))
+    outcome = put(Offline(catalogue_of(library), today=TODAY), "What has Ada Quill written about rhubarb?", tools)
     key = library.keyword_search("rhubarb")[0].passage.key
     assert [call.name for call in outcome.calls] == ["filter_documents", "hybrid_search"]
     assert outcome.text.startswith(f"“Rhubarb goes into the pie after the sugar.” [{key}]")

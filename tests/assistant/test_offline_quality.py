@@ -10,9 +10,11 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from offline_cases import EVALS, LibraryTools, Scored, cases, declarations, put, score, shares, table
+from offline_cases import EVALS, Scored, cases, put, score, shares, table
 
 from assistant.backends.offline import Offline, catalogue_of
+from assistant.search_tools import build
+from assistant.tools import Toolbox
 from search import Library, upkeep
 from search.embedding import load_embedder
 from search.weights import DEFAULT_MODEL
@@ -40,8 +42,8 @@ def scored(sample: Library) -> Callable[[str], list[Scored]]:
         found = []
         for case in cases(name):
             today = date.fromisoformat(case["today"])
-            backend, tools = Offline(catalogue_of(sample), today=today), LibraryTools(sample, today)
-            found.append(score(case, put(backend, case["question"], declarations(), tools.run)))
+            backend, tools = Offline(catalogue_of(sample), today=today), Toolbox(build(sample, today=today))
+            found.append(score(case, put(backend, case["question"], tools)))
         return found
 
     return put_all

@@ -32,7 +32,9 @@ _ENOUGH_TOGETHER = 0.93  # the same share plus the cosine, below which a questio
 _ENOUGH_NARROWED = 0.65  # the same, where filters have chosen the documents
 _NEAR = 0.5  # cosine from which a passage is on the subject, whatever its words
 _FAR = 0.25  # cosine below which even a topic is somewhere else
-_FEW_WORDS = 0.34
+_FEW_WORDS, _FEW_WORDS_NARROWED = 0.5, 0.3  # shares below which a question is not answered, where the cosine is not known
+_FEW_GRAMS = 0.3  # the same for scripts without spaces, whose n-grams are also parts of other words
+_LIFTED = 20  # ranks
 _MOST_OF = 0.75
 _NUMBER = re.compile(
     r"^\W*(?:how (?:long|many|much|often|old|large|big|far|fast|high)|when|until when|wie (?:viele?|lange|oft|hoch|groß|weit)|wann"
@@ -49,13 +51,23 @@ class Answer:
     outcome: Outcome = "answer"
 
 
-def compose(plan: Plan, question: str, results: Sequence[ToolResult]) -> Answer:
-    """The answer from the results of the turn, the last of which decides."""
+Lacking = tuple[str, str, tuple[str, ...]]  # filter, the value asked for, the values there are
+
+
+def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, lacking: Sequence[Lacking] = ()) -> Answer:
+    """The answer from the results of the turn, the last of which decides.
+
+    lacking: what was asked for and is no name of the library, which tools refuse: an error then means that there are none.
+    """
     said = phrases(plan.language)
     if not results:
         return Answer(said.no_tool, "partial")
     last = results[-1]
     value = read_result(last)
+    if last.is_error and lacking:
+        names = [f"- {name}: {', '.join(known)}" for name, _, known in lacking]
+        wanted = ", ".join(f"{name} {each}" for name, each, _ in lacking)
+        return Answer("\n".join([f"{said.absent} ({wanted})", *names]), "absent")
     if last.is_error or value is None:
         return Answer(said.failed.format(reason=last.content.strip().removeprefix("Error: ")), "partial")
     if value.get("hits"):
@@ -75,10 +87,11 @@ def read_result(result: ToolResult) -> dict[str, Any] | None:
 
 
 def _filters(value: Mapping[str, Any]) -> str:
-    """The filters as the tool understood them."""
+    """The filters as the tool understood them, without the name of a set: the notices have said what is in it."""
     filters = value.get("filters")
-    if not isinstance(filters, Mapping) or not filters:
+    if not isinstance(filters, Mapping):
         return ""
+    filters = {name: each for name, each in filters.items() if name != "within"}
     listed = (", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in filters.values())
     return ", ".join(each if name == "dates" else f"{name} {each}" for name, each in zip(filters, listed, strict=True))
 
@@ -125,43 +138,48 @@ def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrase
     )
     if plan.intent == "similar":
         return Answer(_quoted(_per_document(evidence, range(len(hits))), said))
-    enough = _ENOUGH_NARROWED if plan.filters else _ENOUGH_TOGETHER
-    if is_absent(evidence, enough=enough if _QUESTION.search(question) else 0.0):
+    if is_absent(evidence, asks=bool(_QUESTION.search(question)), narrowed=bool(plan.filters)):
         return Answer(_absent(evidence, said), "absent")
-    order, certain = ranked(evidence)
+    order, certain = ranked(evidence, narrowed=bool(plan.filters))
     quotes = _best(evidence, order) if certain and not plan.documents else _per_document(evidence, order)
     return Answer(_quoted(quotes, said) if certain else f"{said.weak}\n\n{_quoted(quotes, said)}")
 
 
-def ranked(evidence: Evidence) -> tuple[list[int], bool]:
+def ranked(evidence: Evidence, *, narrowed: bool) -> tuple[list[int], bool]:
     """The hits in the order in which they answer, and whether the words, not the meaning alone, say so.
 
     As the search ranks them, but without those before the others that hold much less of the query. Where no hit holds enough of
-    it the words are chance, and the cosine decides.
+    it the words are chance, and the cosine decides; where results do not say it, a hit that stands high without the words does so
+    by its meaning, and one with them has been lifted by chance. narrowed: filters chose the documents, which leaves less to chance.
     """
     words, order = evidence.coverage, list(range(len(evidence.hits)))
-    if max(words) >= _ENOUGH_WORDS:
+    if max(words) >= (_FEW_WORDS_NARROWED if narrowed else _ENOUGH_WORDS):
         order.sort(key=lambda index: words[index] < _MOST_OF * max(words))
         return order, True
-    order.sort(key=lambda index: -(evidence.hits[index].similarity or 0.0))
-    return order, max(evidence.together) >= _ENOUGH_TOGETHER
+    if any(hit.similarity is not None for hit in evidence.hits):
+        order.sort(key=lambda index: -(evidence.hits[index].similarity or 0.0))
+        return order, max(evidence.together) >= _ENOUGH_TOGETHER
+    # Where the search went by words alone every hit holds some, and all are lifted alike.
+    order.sort(key=lambda index: index + _LIFTED * words[index])
+    return order, False
 
 
-def is_absent(evidence: Evidence, *, enough: float) -> bool:
-    """Whether the hits do not answer. enough: what words and cosine must reach together for a question; 0 for a mere topic.
+def is_absent(evidence: Evidence, *, asks: bool, narrowed: bool) -> bool:
+    """Whether the hits do not answer. asks: a question; a mere topic is given more room. narrowed: filters chose the documents.
 
-    A name that no hit holds decides. Else the share of the query's words that a hit holds and its cosine are added: either alone
-    is often chance.
+    A name that no hit holds decides. Else the share of the query's words that a hit holds and its cosine are added, because either
+    alone is often chance; where results do not say the cosine, the words are all there is.
     """
     if not evidence.hits or evidence.missing:
         return True
     words = evidence.coverage
     known = [hit.similarity for hit in evidence.hits if hit.similarity is not None]
     if not known:
-        return max(words) < _FEW_WORDS
-    if not enough:
+        few = _FEW_GRAMS if evidence.unspaced else 0.0
+        return max(words) < ((_FEW_WORDS_NARROWED if narrowed else _FEW_WORDS) if asks and not evidence.unspaced else few)
+    if not asks:
         return max(known) < _FAR and max(words) < _ENOUGH_WORDS
-    return max(known) < _NEAR and max(evidence.together) < enough
+    return max(known) < _NEAR and max(evidence.together) < (_ENOUGH_NARROWED if narrowed else _ENOUGH_TOGETHER)
 
 
 def _absent(evidence: Evidence, said: Phrases) -> str:

@@ -13,12 +13,13 @@ from datetime import date
 from typing import Any
 
 from assistant.backends.base import Capabilities, Price
-from assistant.backends.offline.answer import compose, read_result
+from assistant.backends.offline.answer import Lacking, compose, read_result
 from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.understand import Plan, understand
 from assistant.messages import Declaration, Message, Reply, Request, TextDelta, ToolCall, ToolResult
 
-_HITS = 20
+_HITS = 10  # as many as keep most of their text within the budget of a result
+_LONGEST_QUERY = 2000
 _LISTED = 20
 _PREFIX = "offline_"
 _IN_SEARCHES = frozenset({"category", "tags", "after", "before"})
@@ -55,10 +56,10 @@ class Offline:
         plan = understand(question, self._catalogue, today=self._today)
         call = _next_call(plan, request, results) if request.may_call else None
         if call:
-            notices = (plan.said, *plan.notes) if not results else ()
+            notices = (plan.said, *plan.notes, *_left_out(plan, call, request)) if not results else ()
             yield Reply(Message("assistant", calls=(call,)), finish="tool_calls", model=self.name, notices=notices)
             return
-        answer = compose(plan, question, results)
+        answer = compose(plan, question, results, lacking=_lacking(plan, self._catalogue))
         yield TextDelta(answer.text)
         yield Reply(Message("assistant", answer.text), model=self.name, outcome=answer.outcome)
 
@@ -99,7 +100,7 @@ def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> T
     within = _set_of(last) if last.name == "filter_documents" and plan.intent in {"search", "keyword"} else None
     if within is None:
         return None
-    return _call(declared[chosen], {"query": plan.query, "limit": _HITS, "within": within}, request)
+    return _call(declared[chosen], {"query": plan.query[:_LONGEST_QUERY], "limit": _HITS, "within": within}, request)
 
 
 def _set_of(result: ToolResult) -> str | None:
@@ -117,7 +118,11 @@ def _arguments(plan: Plan, name: str) -> dict[str, Any]:
     if name == "filter_documents":
         order = {"order_by": plan.order_by} if plan.order_by else {}
         return {**plan.filters, **order, "limit": plan.limit or _LISTED}
-    return {"query": plan.query or plan.key, "limit": _HITS, **{k: v for k, v in plan.filters.items() if k in _IN_SEARCHES}}
+    return {
+        "query": (plan.query or plan.key)[:_LONGEST_QUERY],
+        "limit": _HITS,
+        **{k: v for k, v in plan.filters.items() if k in _IN_SEARCHES},
+    }
 
 
 def _call(tool: Declaration, arguments: Mapping[str, Any], request: Request) -> ToolCall:
@@ -131,10 +136,33 @@ def _call(tool: Declaration, arguments: Mapping[str, Any], request: Request) -> 
     return ToolCall(f"{_PREFIX}{number}", tool.name, json.dumps(shaped, ensure_ascii=False))
 
 
+def _lacking(plan: Plan, catalogue: Catalogue) -> list[Lacking]:
+    """What the question asks for by a name that the library does not have."""
+    known = {"category": catalogue.categories, "format": catalogue.formats, "language": catalogue.languages}
+    return [(name, value, known[name]) for name in known for value in plan.filters.get(name, ()) if value not in known[name]]
+
+
+def _left_out(plan: Plan, call: ToolCall, request: Request) -> list[str]:
+    """Which filters the tool cannot be given, in words: a number without them would be another one."""
+    properties = next(tool.parameters.get("properties") or {} for tool in request.tools if tool.name == call.name)
+    left_out = []
+    for name, value in plan.filters.items():
+        if properties and name not in properties:
+            left_out.append(f"left out, the tool has no such filter: {name}")
+        elif isinstance(value, tuple) and len(value) > 1 and not _takes_several(properties.get(name)):
+            left_out.append(f"left out, one at a time: {name} {', '.join(value[1:])}")
+    return left_out
+
+
+def _takes_several(schema: Mapping[str, Any] | None) -> bool:
+    """Whether an argument is declared to take a list."""
+    forms = [schema or {}, *((schema or {}).get("anyOf") or ())]
+    types = {form.get("type") for form in forms if isinstance(form, Mapping)}
+    return "array" in types or "string" not in types
+
+
 def _shaped(value: object, schema: Mapping[str, Any] | None) -> object:
     """Several values as a list, or the first of them where the declaration takes but one."""
     if not isinstance(value, tuple):
         return value
-    forms = [schema or {}, *((schema or {}).get("anyOf") or ())]
-    types = {form.get("type") for form in forms if isinstance(form, Mapping)}
-    return value[0] if "string" in types and "array" not in types else list(value)
+    return list(value) if _takes_several(schema) else value[0]

@@ -43,14 +43,15 @@ class Found:
     @classmethod
     def of(cls, hit: Mapping[str, Any]) -> Found:
         """A hit from a tool's result."""
-        similarity = hit.get("similarity")
+        similarity = hit.get("similarity")  # the cosine with the query, where a search goes by meaning too
         key, source, title, headings, text = (str(hit.get(name) or "") for name in ("key", "source", "title", "headings", "text"))
+        text = text.removesuffix(" …")  # where the tool has cut it
         return cls(key, source, title, headings, text, float(similarity) if isinstance(similarity, int | float) else None)
 
     @property
     def path(self) -> str:
         """The document's path, without the lines."""
-        return re.sub(r":\d+(?:-\d+)?$", "", self.source)
+        return re.sub(r"(?::\d+(?:-\d+)?| p\. \d+)$", "", self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,11 @@ class Evidence:
                 [[(start - shift, end - shift) for start, end in self._spans(unit, above + hit.text, grams)] for unit in self.units]
             )
         return found
+
+    @property
+    def unspaced(self) -> bool:
+        """Whether the query is in a script without spaces."""
+        return any(_GRAM.match(unit.tokens) for unit in self.units)
 
     @cached_property
     def places(self) -> list[list[list[tuple[int, int]]]]:

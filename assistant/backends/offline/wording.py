@@ -97,7 +97,8 @@ EMPTY_VERBS = SAYING | words_of(
     happen happens happened happening exist exists find found show shown list publish published know known look looking need want
     help refer refers relate relates related concern concerns tell see read get give come came made added created
     changed updated modified edited produce produced author authored available stored saved total altogether overall
-    mean means meant meaning took take takes taken place held occur occurs occurred according apply applies concerning attend lasting
+    mean means meant meaning took take takes taken place held occur occurs occurred according apply applies
+    attend lasting
     a-t-il gibt handeln handelt geschrieben erschienen passiert geändert
     parlent parle traitent traite écrit parus modifiés hablan habla tratan trata escrito escribió"""
 )
