@@ -708,6 +708,19 @@ def test_names_that_are_no_text_are_shown_alike_everywhere(archivist: Archivist,
     assert archivist("forget", shown, "-l", library).code == 0
 
 
+def test_an_unreadable_folder_is_a_failure_not_a_usage_error(
+    archivist: Archivist, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr("search.sources._names", denied)
+    done = archivist("index", notes)
+    assert done.code == 1
+    assert "Permission denied; nothing of it was removed" in done.err
+
+
 def test_watch_says_when_removals_are_held_back(
     archivist: Archivist, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
