@@ -786,6 +786,25 @@ def test_ctrl_c_exits_130_and_keeps_what_is_done(write: Write, folder: Path, arc
     assert (done["added"], done["unchanged"]) == (300 - kept, kept)
 
 
+LOADING = """
+import sys
+
+class CtrlC:
+    def find_spec(self, name, *_):
+        if name == "search":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+from assistant.__main__ import main
+main(["status"])
+"""
+
+
+def test_ctrl_c_while_the_commands_load_exits_130_too() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, cwd=ROOT, env=environment(), check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_a_bar_is_shown_on_a_terminal_only(write: Write, folder: Path, library_file: Path) -> None:
     for number in range(3):
         write(f"{number}.md", f"text number {number}")
