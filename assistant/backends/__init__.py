@@ -110,7 +110,8 @@ def _openrouter(model: str, base_url: str | None, *, stream: bool, extra_request
     url = base_url or BASE_URL
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
-        raise UsageError(f"base-url: got {url!r}, want http(s)://host[:port]/path", "for example http://127.0.0.1:8080/v1")
+        shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # what else it holds may be a secret
+        raise UsageError(f"base-url: got {shown!r}, want http(s)://host[:port]/path", "for example http://127.0.0.1:8080/v1")
     if parts.hostname == urlsplit(BASE_URL).hostname:
         if parts.scheme != "https":
             raise UsageError("base-url: openrouter.ai is asked over https only, or its key would travel in the open")
