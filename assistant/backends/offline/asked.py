@@ -66,9 +66,12 @@ def find_asked(question: Question, names: Names, *, opened: int | None, counting
 def _predicates(question: Question, names: Names, asked: Asked) -> None:
     """Take what the documents are said to be: "which incidents are closed"."""
     for index in range(1, len(question.words)):
-        label = names.label(question.words[index].text) if question.is_free(index) else None
-        if label and question.words[index - 1].lower in wording.COPULAS:
-            asked.metadata.append("=".join(label))
+        if not question.is_free(index) or question.words[index - 1].lower not in wording.COPULAS:
+            continue
+        plural = _plural_format(names, question.words[index].text)
+        if plural:
+            asked.format.append(plural)
+        if plural or _adjective(question, names, index, asked, kind="", labels=True):
             question.take_words(index, index)
 
 

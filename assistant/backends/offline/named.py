@@ -10,7 +10,7 @@ import re
 
 from assistant.backends.offline.names import Names
 from assistant.backends.offline.question import Question, Word
-from assistant.backends.offline.wording import BOUNDARY, JOINING, LANGUAGE_NAMES, TAGGED, UNSPACED_LANGUAGE_NAMES, WRITING
+from assistant.backends.offline.wording import BOUNDARY, JOINING, LANGUAGE_NAMES, NOT, TAGGED, UNSPACED_LANGUAGE_NAMES, WRITING
 
 _BY = re.compile(
     r"(?P<verb>\b(?:written|authored|published|created|verfasst|geschrieben|écrits?|rédigés?|escrit[oa]s?|redactad[oa]s?)\s+)?"
@@ -39,13 +39,15 @@ _COMPARISONS = {
     **{sign: sign for sign in (">=", "<=", ">", "<")},
 }
 _SIGNS = "|".join(re.escape(word) for word in sorted(_COMPARISONS, key=len, reverse=True))
-_WITH = r"(?:\b(?:with|whose|having|where|that have|which have|have|has|mit|avec|con)\s+)?(?:\b(?:the|a|an|der|dem|le|la|el)\s+)?"
+_LEAD = r"(?P<lead>\b(?:with|whose|having|where|that|which|had|have|has|mit|avec|con)\s+)?(?:\b(?:the|a|an|der|dem|le|la|el)\s+)?"
 
 
 def find_tags(question: Question, names: Names) -> list[str]:
     """Take "tagged x and y"."""
     found: list[str] = []
     match = TAGGED.search(question.free_text())
+    if match and NOT.search(question.text[: match.start()]):
+        return found
     if not match:
         for word in question.words:
             known = names.tag(word.text[1:]) if word.text.startswith("#") and not word.quoted else None
@@ -147,7 +149,12 @@ def find_language(question: Question, *, asked: bool) -> list[str]:
     for match in _IN_LANGUAGE.finditer(free):
         code = LANGUAGE_NAMES.get(match["name"].lower())
         before = free[: match.start()]
-        if not code or _SPEAKING.search(before) or (match["name"].islower() and match[0].lower().startswith("in ")):
+        if (
+            not code
+            or NOT.search(before)
+            or _SPEAKING.search(before)
+            or (match["name"].islower() and match[0].lower().startswith("in "))
+        ):
             continue
         written = re.search(
             r"(?:\b(?:written|published|available|drafted|geschrieben|verfasst|rédigée?s?|écrite?s?|escrit[oa]s?|anything|something"
@@ -181,21 +188,28 @@ def find_file_type(question: Question, names: Names) -> list[str]:
 
 
 def find_metadata(question: Question, names: Names) -> list[str]:
-    """Take conditions on metadata: "with status superseded", "severity=SEV1", "reading minutes over 5"."""
+    """Take conditions on metadata: "with status superseded", "severity=SEV1", "more than 5 reading minutes".
+
+    A key beside a value says so only behind a word such as "with" or a noun that means documents: "the customer Smith" does not.
+    """
     found = []
     free = question.free_text()
     for spoken, key, values in names.metadata_keys():
         keyed = r"[\s_-]+".join(_in_any_person(word) for word in spoken.split())
-        pattern = re.compile(rf"{_WITH}(?<!\w){keyed}\b\s*(?P<sign>{_SIGNS})?\s*(?P<value>\"[^\"\n]+\"|[\w.-]+)", re.IGNORECASE)
-        match = pattern.search(free)
-        if match is None:
+        behind = rf"{_LEAD}(?<!\w){keyed}\b\s*(?P<sign>{_SIGNS})?\s*(?P<value>\"[^\"\n]+\"|[\w.-]+)"
+        before = rf"{_LEAD}(?P<sign>{_SIGNS})\s+(?P<value>[0-9][0-9.]*)\s+{keyed}\b"
+        match = re.search(before, free, re.IGNORECASE) or re.search(behind, free, re.IGNORECASE)
+        if match is None or NOT.search(free[: match.start()]):
+            continue
+        word = free[: match.start()].rsplit(maxsplit=1)[-1:]
+        if not (match["sign"] or match["lead"] or (word and names.is_document(word[0].lower()))):
             continue
         sign = _COMPARISONS[match["sign"].lower()] if match["sign"] else "="
         value = _value(question, match, values, sign)
         if value is None:
             continue
         found.append(f"{key}{sign}{value[0]}")
-        question.take(match.start(), value[1])
+        question.take(match.start(), max(value[1], match.end()) if match.end("value") < match.end() else value[1])
         free = question.free_text()
     return found
 

@@ -14,7 +14,6 @@ class Phrases:
     weak: str
     documents: str
     one_document: str
-    with_words: str
     goes_on: str
     failed: str
     no_tool: str
@@ -28,7 +27,6 @@ _PHRASES = {
         weak="No passage says this in the same words. The nearest in meaning:",
         documents="{total} documents",
         one_document="1 document",
-        with_words="Documents that hold these words, as far as one search sees ({documents}):",
         goes_on="The list goes on.",
         failed="The search failed: {reason}",
         no_tool="No search tool is at hand for this question.",
@@ -39,7 +37,6 @@ _PHRASES = {
         weak="Keine Stelle sagt es mit diesen Worten. Dem Sinn nach am nächsten:",
         documents="{total} Dokumente",
         one_document="1 Dokument",
-        with_words="Dokumente mit diesen Wörtern, soweit eine Suche reicht ({documents}):",
         goes_on="Die Liste geht weiter.",
         failed="Die Suche ist fehlgeschlagen: {reason}",
         no_tool="Für diese Frage ist kein Suchwerkzeug da.",
@@ -51,7 +48,6 @@ _PHRASES = {
         weak="Aucun passage ne le dit en ces termes. Le plus proche par le sens :",
         documents="{total} documents",
         one_document="1 document",
-        with_words="Documents qui contiennent ces mots, d'après une seule recherche ({documents}) :",
         goes_on="La liste continue.",
         failed="La recherche a échoué : {reason}",
         no_tool="Aucun outil de recherche ne convient à cette question.",
@@ -63,7 +59,6 @@ _PHRASES = {
         weak="Ningún pasaje lo dice con estas palabras. Lo más cercano en sentido:",
         documents="{total} documentos",
         one_document="1 documento",
-        with_words="Documentos con estas palabras, según una sola búsqueda ({documents}):",
         goes_on="La lista continúa.",
         failed="La búsqueda falló: {reason}",
         no_tool="No hay ninguna herramienta de búsqueda para esta pregunta.",
@@ -75,7 +70,6 @@ _PHRASES = {
         weak="同じ言葉で述べた箇所はありません。意味が最も近いもの：",
         documents="{total}件の文書",
         one_document="1件の文書",
-        with_words="これらの語を含む文書（一回の検索で{documents}）：",
         goes_on="一覧は続きます。",
         failed="検索に失敗しました：{reason}",
         no_tool="この質問に使える検索ツールがありません。",
@@ -87,7 +81,6 @@ _PHRASES = {
         weak="没有段落用同样的词说明。意思最接近的：",
         documents="{total}个文档",
         one_document="1个文档",
-        with_words="包含这些词的文档（一次搜索所见，{documents}）：",
         goes_on="列表未完。",
         failed="搜索失败：{reason}",
         no_tool="没有适用于这个问题的搜索工具。",

@@ -117,7 +117,7 @@ def _kind_of(line: str, following: str, width: int, *, begins: bool) -> Kind:
 def _divided(text: str, start: int, end: int) -> Iterator[Sentence]:
     begin = start
     for match in _END.finditer(text, start, end):
-        if _ABBREVIATION.search(text[begin : match.end()]) and match[0] == ".":
+        if match[0] == "." and _ABBREVIATION.search(text[max(begin, match.end() - 12) : match.end()]):
             continue
         yield Sentence(begin, match.end())
         begin = match.end()

@@ -24,9 +24,10 @@ from search.languages import STOPWORDS
 Intent = Literal["search", "keyword", "similar", "list", "count"]
 SPOKEN = ("en", "de", "fr", "es", "ja", "zh")
 _LISTED = 20
+_UNCOUNTED = "documents are counted by their properties, not by what they say: passages are shown instead"
 _IDENTIFIER = re.compile(r"(?=.*[\d_.:/#+-]|.*[a-z][A-Z])[\w.:/#+@-]{3,}")
-_LONGEST_TEXT = 2000
-_LONGEST_QUESTION = 6000
+_LONGEST_TEXT = 2000  # characters of a pasted text
+_LONGEST_QUESTION = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,11 @@ class Plan:
 
 def understand(text: str, catalogue: Catalogue, *, today: date | None = None) -> Plan:
     """Read a question. today: the day that phrases such as "last month" are said on; else ARCHIVIST_TODAY or the local day."""
-    names, text = Names(catalogue), text[:_LONGEST_QUESTION]
-    language = spoken_language(text, catalogue)
+    names, language = Names(catalogue), spoken_language(text[:_LONGEST_QUESTION], catalogue)
     similar = _similar(text, language)
     if similar:
         return similar
+    text = text[:_LONGEST_QUESTION]
     question = Question(text, language=language, is_head=names.is_document, is_name=names.is_compound)
     dated = find_dates(question, today, is_document=names.is_document)
     counting = wording.COUNTING.search(question.free_text())
@@ -94,7 +95,7 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
         language=language,
         days=_days(dated),
         topics=tuple(word for word in re.findall(r"\w+", query.lower()) if names.tag(word) or names.format(word)),
-        notes=(dated.note,) if dated and dated.note else (),
+        notes=tuple(filter(None, (dated.note if dated else "", _UNCOUNTED if counts and intent != "count" else ""))),
     )
 
 
@@ -169,16 +170,11 @@ def _order(question: Question, documents: bool) -> tuple[int, str]:
     """How many are wanted, and whether the newest: "the latest 3 incidents"."""
     if not documents:
         return 0, ""
-    for index, word in enumerate(question.words):
-        if word.lower not in wording.NEWEST or not question.is_free(index):
-            continue
-        beside = [i for i in (index - 1, index + 1) if question.is_free(i) and question.words[i].text.isdigit()]
+    newest = [i for i, word in enumerate(question.words) if word.lower in wording.NEWEST and question.is_free(i)]
+    numbers = [i for near in newest for i in (near - 1, near + 1) if question.is_free(i) and question.words[i].text.isdigit()]
+    for index in {*newest, *numbers}:
         question.take_words(index, index)
-        if beside:
-            question.take_words(beside[0], beside[0])
-            return min(int(question.words[beside[0]].text), _LISTED), "date"
-        return 0, "date"
-    return 0, ""
+    return (min(int(question.words[numbers[0]].text), _LISTED) if numbers else 0), ("date" if newest else "")
 
 
 def _filters(asked: Asked, dated: Dated | None) -> dict[str, Any]:

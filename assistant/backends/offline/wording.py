@@ -58,7 +58,7 @@ COUNTING = re.compile(
 OPENING = re.compile(
     r"^(?:please |bitte |hey |so )?(?:"
     r"(?:can|could|would|will) you (?:please )?(?:show|list|find|give|get|tell|search|count)(?: (?:me|us))?(?: for)?"
-    r"|(?:summari[sz]e|outline|describe|tell (?:me|us) about|what about)"
+    r"|what(?:'s|’s| is) new|(?:summari[sz]e|outline|describe|tell (?:me|us) about|what about)"
     r"|(?:show|list|find|give|get|fetch|display|bring|name|enumerate|search|look|looking)(?: (?:me|us|up))?(?: (?:for|in|through))?"
     r"|(?:i|we) (?:need|want|am looking for|are looking for|'m looking for|would like)(?: to (?:see|find|read))?"
     r"|(?:is|are|was|were) there|do (?:we|i|you) have|have (?:we|i|you)(?: got)?"
@@ -90,6 +90,9 @@ SAYING = words_of(
 DECIDING = SAYING | words_of(
     "decide decides decided discuss discusses discussed agree agrees agreed conclude concludes entschied beschloss"
 )
+NOT = re.compile(
+    r"\b(?:not|n['’]t|no|without|except|excluding|nicht|kein\w*|ohne|außer|pas|sans|sauf|sin|excepto)\s+(?:in\s+)?$", re.IGNORECASE
+)
 COPULAS = words_of("is are was were be still sind ist waren war sont est étaient son es están eran")
 # Verbs that say nothing about what is looked for, once something else in the question does.
 EMPTY_VERBS = SAYING | words_of(
@@ -111,7 +114,7 @@ CHANGING = re.compile(
     re.IGNORECASE,
 )
 CREATING = re.compile(r"\b(?:created|erstellt|angelegt|créée?s?|cread[oa]s?)\b", re.IGNORECASE)
-NEWEST = words_of("latest newest recent neueste neuesten neuester letzten derniers dernières últimos últimas")
+NEWEST = words_of("most latest newest recent neueste neuesten neuester letzten derniers dernières últimos últimas")
 TAGGED = re.compile(
     r"\b(?:(?:tagged|labelled|labeled)(?: (?:as|with))?|with (?:the )?(?:tags?|labels?)|(?:tags?|labels?)\s*[:=]"
     r"|(?:mit (?:dem|den) )?(?:tags?|schlagw[oö]rt(?:ern|er)?)\s*:?|getaggt (?:mit|als)"
