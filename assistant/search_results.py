@@ -51,6 +51,7 @@ def of_hit(hit: Hit, stale: str | None) -> Item:
         title=brief(document.title),
         headings=_cut(" > ".join(passage.headings), _HEADINGS),
         date=document.date,
+        similarity=None if hit.vector_score is None else round(hit.vector_score, 2),
         stale=stale,
         text=clean(passage.text),
     )

@@ -5,36 +5,24 @@ The cases of library.jsonl were fixed before the rules were written, those of of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import pytest
-from offline_cases import EVALS, Scored, cases, put, score, shares, table
+from offline_cases import Scored, cases, put, score, shares, table
 
 from assistant.backends.offline import Offline, catalogue_of
 from assistant.search_tools import build
 from assistant.tools import Toolbox
-from search import Library, upkeep
-from search.embedding import load_embedder
-from search.weights import DEFAULT_MODEL
+from search import Library
 
 pytestmark = pytest.mark.model
 
 SAMPLE = Path(__file__).parents[2] / "data" / "library"
 
 
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    """The sample library, indexed with the default model."""
-    file = tmp_path_factory.mktemp("sample") / "library.db"
-    embedder = load_embedder(DEFAULT_MODEL)
-    upkeep.index(file, [SAMPLE], embedder)
-    with Library.open(file, embedder=embedder) as library:
-        yield library
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def scored(sample: Library) -> Callable[[str], list[Scored]]:
     """Puts the cases of a file to the backend."""
 
@@ -57,7 +45,6 @@ def test_known_cases_are_right(scored: Callable[[str], list[Scored]]) -> None:
     assert share["absent"] >= 0.90, table(found)
 
 
-@pytest.mark.skipif(not (EVALS / "offline_heldout.jsonl").exists(), reason="the unseen cases are not in this checkout")
 def test_unseen_cases_are_right(scored: Callable[[str], list[Scored]]) -> None:
     found = scored("offline_heldout.jsonl")
     assert shares(found)["all"][0] >= 0.75, table(found)
