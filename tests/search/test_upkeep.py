@@ -725,7 +725,7 @@ def test_a_glob_that_is_refused_is_not_kept(index: Index, write: Write, folder: 
     assert paths(library_file) == ["a.md"]
 
 
-def test_a_rebuild_that_another_program_blocks_sets_nothing_aside(
+def test_a_rebuild_on_a_disk_that_fails_sets_nothing_aside(
     index: Index, write: Write, folder: Path, library_file: Path, embedder: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("a.md", "one")
