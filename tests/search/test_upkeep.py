@@ -703,7 +703,7 @@ def test_refreshing_leaves_texts_of_programs_alone(
 def test_a_file_dated_in_the_future_is_not_read_again_at_every_run(index: Index, write: Write) -> None:
     written = write("a.md", "one")
     os.utime(written, (9e9, 9e9))
-    time.sleep(0.06)  # a file as young as a tick of the clock is looked at again
+    time.sleep(0.1)  # the file system's own time of change is to be believed
     index(written.parent)
     assert index(written.parent).read == 0
 
@@ -754,7 +754,7 @@ def test_a_glob_that_is_refused_is_not_kept(index: Index, write: Write, folder: 
     assert paths(library_file) == ["a.md"]
 
 
-def test_a_rebuild_that_another_program_blocks_sets_nothing_aside(
+def test_a_rebuild_on_a_disk_that_fails_sets_nothing_aside(
     index: Index, write: Write, folder: Path, library_file: Path, embedder: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("a.md", "one")
