@@ -484,8 +484,17 @@ def test_show_takes_a_key_or_a_path(archivist: Archivist, notes: Path) -> None:
     assert "8  The gateway has a timeout." in done.out
     assert archivist("show", f"#{key.upper()}").out == done.out
     whole = archivist("show", "runbooks/gateway.md")
-    assert "Gateway · runbooks · edge · 2026-09-03 (front matter)" in whole.out.replace(" · en", "")
-    assert archivist("show", "gateway.md", "--lines", "8").out.splitlines()[2:] == ["8  The gateway has a timeout."]
+    assert whole.out.splitlines()[1:6] == [
+        "Gateway",
+        "date: 2026-09-03 (front matter)",
+        "category: runbooks",
+        "tags: edge",
+        "metadata: severity=high",
+    ]
+    assert archivist("show", "gateway.md", "--lines", "8").out.splitlines()[6:] == ["8  The gateway has a timeout."]
+    above = archivist("show", "gateway.md", "--lines", "2-4")
+    assert (above.code, above.out) == (2, "")
+    assert "the stored text begins at line 6, below the front matter" in above.err
     assert archivist("show", key, "-C", "100").code == 0
 
 
