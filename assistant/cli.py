@@ -28,7 +28,8 @@ class _Place(click.Path):
     """A path; an empty one, such as an unset variable leaves behind, is not taken for the current folder."""
 
     def __init__(self, *, dir_okay: bool = True) -> None:
-        super().__init__(dir_okay=dir_okay, path_type=Path)
+        # Whether it may be read is found out by reading: click would call it a usage error.
+        super().__init__(dir_okay=dir_okay, readable=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path, unless it is empty."""

@@ -63,10 +63,10 @@ def run(
         if not quiet:
             render.err().write(render.safe(text))  # asked for each time: a bar stands in for the stream while it is shown
 
-    model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
     rules = upkeep.Rules(_globs(include), _globs(exclude), max_size * 1_000_000 if max_size else None)
     telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json)
     try:
+        model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
         with telling:
             if rebuild:
                 summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)

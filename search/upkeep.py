@@ -62,7 +62,10 @@ def index(
     or was made with another model. dry_run: nothing is written, the library's older schema is refused instead of migrated.
     """
     for place in places:
-        sources.locate(place)
+        try:
+            sources.locate(place)
+        except SourceError as error:
+            raise _nothing_removed(error) from error
     sources.check_globs(include=rules.include or (), exclude=rules.exclude or ())
     with _open(path, say, dry_run=dry_run) as connection:
         max_tokens = _agree(connection, embedder, path, dry_run=dry_run)
@@ -77,7 +80,7 @@ def index(
                 indexer.index_root(root, below=below, prune=prune)
             except SourceError as error:
                 if places:
-                    raise
+                    raise _nothing_removed(error) from error
                 # One root that is gone (an unplugged disk) keeps its documents and does not stop the others.
                 indexer.summary.refused += 1
                 indexer.summary.messages.append(f"{error}: its documents stay; archivist forget {root.path} removes them")
@@ -155,6 +158,11 @@ def rebuild(
         finally:
             _remove_file(fresh)
     return indexer.summary
+
+
+def _nothing_removed(error: SourceError) -> SourceError:
+    """A place that cannot be read is not an empty one: what the library holds of it stays, and that is said."""
+    return SourceError(f"{error}; nothing of it was removed", error.hint)
 
 
 @contextmanager

@@ -759,6 +759,19 @@ def test_names_that_are_no_text_are_shown_alike_everywhere(archivist: Archivist,
     assert archivist("forget", shown, "-l", library).code == 0
 
 
+def test_an_unreadable_folder_is_a_failure_not_a_usage_error(
+    archivist: Archivist, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr("search.sources._names", denied)
+    done = archivist("index", notes)
+    assert done.code == 1
+    assert "Permission denied; nothing of it was removed" in done.err
+
+
 def test_watch_says_when_removals_are_held_back(
     archivist: Archivist, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -837,6 +850,25 @@ def test_ctrl_c_before_anything_is_stored_says_so(
     assert archivist("index", folder, *options) == Done(
         130, "", "interrupted; the library holds 0 documents, the next run goes on from there\n"
     )
+
+
+LOADING = """
+import sys
+
+class CtrlC:
+    def find_spec(self, name, *_):
+        if name == "search":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+from assistant.__main__ import main
+main(["status"])
+"""
+
+
+def test_ctrl_c_while_the_commands_load_exits_130_too() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, cwd=ROOT, env=environment(), check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_a_bar_is_shown_on_a_terminal_only(write: Write, folder: Path, library_file: Path) -> None:

@@ -181,6 +181,16 @@ def test_a_library_that_may_not_be_read_is_refused_by_name(place: Path, notes: P
     assert "library.db cannot be" in run("search", library, notes)["error"]
 
 
+@pytest.mark.parametrize("action", ["index", "rebuild", "search"])
+def test_a_library_in_a_folder_that_cannot_be_entered_is_refused_by_name(action: str, place: Path, notes: Path, run: Run) -> None:
+    library = place / "locked" / "library.db"
+    run("index", library, notes)
+    library.parent.chmod(0)
+    said = run(action, library, notes)
+    library.parent.chmod(0o700)
+    assert said["error"].startswith(f"cannot look at {library}: Permission denied")
+
+
 @pytest.mark.parametrize("name_it", [True, False], ids=["named", "refreshed"])
 def test_an_unreadable_root_removes_nothing(name_it: bool, place: Path, notes: Path, run: Run) -> None:
     library = place / "library.db"
@@ -189,7 +199,10 @@ def test_an_unreadable_root_removes_nothing(name_it: bool, place: Path, notes: P
     said = run("index", library, notes, name_it=name_it)
     notes.chmod(0o700)
     assert str(notes) in json.dumps(said)
-    assert "error" in said if name_it else said["refused"] >= 1
+    if name_it:
+        assert "Permission denied; nothing of it was removed" in said["error"]
+    else:
+        assert said["refused"] == 1
     assert set(holdings(library)) == {"top.md", "inner/deep.md"}
 
 
