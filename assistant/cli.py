@@ -282,7 +282,7 @@ def search(**options: Any) -> None:
     \b
         archivist search "gateway timeout" --category runbooks --explain
         archivist search '"connection reset" -staging' --mode keyword
-        archivist search --like a1b2c3d4e5
+        archivist search --like k3f7q2m5xa
     """
     from assistant.search_command import FORMS, Question, run
 
@@ -306,7 +306,7 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
     r"""Show a passage or a document as it is stored.
 
     \b
-        archivist show a1b2c3d4e5 -C 5
+        archivist show k3f7q2m5xa -C 5
         archivist show runbooks/gateway.md --lines 10-40
     """
     from assistant import show_command

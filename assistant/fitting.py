@@ -72,6 +72,8 @@ def take_members(
         try:
             taken[name] = fit(inner, value)
         except UnfitError as error:
+            if value == "" and name not in required:
+                continue  # how some models leave out an optional argument that is no text
             problems.append(f"{quoted(name)}: {error}")
             amiss.append(name)
     if unknown:

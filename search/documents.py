@@ -119,7 +119,7 @@ def find_passage(connection: sqlite3.Connection, key: str, allowed: Allowed | No
     """
     typed = key.strip().lstrip("#").lower()
     if not _KEY.fullmatch(typed):
-        raise QueryError(f"key: got {key[:40]!r}, want 4 to 10 letters and digits as shown beside a result, such as a1b2c3d4e5")
+        raise QueryError(f"key: got {key[:40]!r}, want 4 to 10 letters and digits as shown beside a result, such as k3f7q2m5xa")
     found = _passages_with(connection, typed, allowed)
     moved_from = None
     if not found:

@@ -97,6 +97,12 @@ def test_an_explicit_null_for_an_optional_argument_counts_as_absent() -> None:
     assert checked(limit=None, tags=None, place=None) == {"query": "x"}
 
 
+def test_an_empty_text_for_an_optional_argument_that_is_no_text_counts_as_absent() -> None:
+    assert checked(limit="", tags="", kind="") == {"query": "x"}
+    assert check("t", {"properties": {"a": {"type": "string"}}}, '{"a": ""}') == {"a": ""}
+    assert '"a": got "", want an integer' in refused('{"a": ""}', {"properties": {"a": {"type": "integer"}}, "required": ["a"]})
+
+
 @pytest.mark.parametrize(
     "schema",
     [
