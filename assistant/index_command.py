@@ -78,7 +78,7 @@ def run(
         if watch:
             _watch(library, model, telling, say, told=summary.messages)
     except KeyboardInterrupt:
-        render.err().write(render.safe(f"interrupted; {_holdings(library)}"))
+        render.err().write(render.safe(f"interrupted; {_holdings(library, rebuild=rebuild)}"))
         return 130
     return 1 if summary.refused or (strict and summary.failed + summary.kept) else 0
 
@@ -88,7 +88,7 @@ def _globs(given: tuple[str, ...]) -> tuple[str, ...] | None:
     return () if given == ("",) else given or None
 
 
-def _holdings(library: Path) -> str:
+def _holdings(library: Path, *, rebuild: bool) -> str:
     """What is kept of a run that was interrupted, asked of the library itself."""
     from search import Library
     from search.errors import LibraryError
@@ -98,7 +98,8 @@ def _holdings(library: Path) -> str:
             count = opened.coverage().documents
     except LibraryError:
         return "there is no library yet"  # it is made, with all its tables, before the first document is read
-    return f"the library holds {counted(count, 'document')}, the next run goes on from there"
+    held = f"the library holds {counted(count, 'document')}"
+    return f"{held} as before, nothing of the new one is kept" if rebuild else f"{held}, the next run goes on from there"
 
 
 def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:

@@ -838,6 +838,21 @@ def test_ctrl_c_exits_130_and_keeps_what_is_done(write: Write, folder: Path, arc
     assert (done["added"], done["unchanged"]) == (300 - kept, kept)
 
 
+def test_ctrl_c_in_a_rebuild_says_that_the_library_is_as_before(
+    archivist: Archivist, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StandIn, "embed_passages", interrupted)
+    done = archivist("index", "--rebuild")
+    assert (done.code, done.err) == (
+        130,
+        "interrupted; the library holds 4 documents as before, nothing of the new one is kept\n",
+    )
+    assert archivist("status", "--json").json["coverage"]["documents"] == 4  # type: ignore[index]
+
+
 @pytest.mark.parametrize("options", [[], ["--watch"]])
 def test_ctrl_c_before_anything_is_stored_says_so(
     archivist: Archivist, write: Write, folder: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
