@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+    from search.changes import Change, Progress, Summary
     from search.embedding import Embedder
-    from search.indexing import Change, Progress, Summary
 
 _LISTED = 20
 _SIGNS = {
@@ -63,10 +63,10 @@ def run(
         if not quiet:
             render.err().write(render.safe(text))  # asked for each time: a bar stands in for the stream while it is shown
 
-    model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
     rules = upkeep.Rules(_globs(include), _globs(exclude), max_size * 1_000_000 if max_size else None)
     telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json)
     try:
+        model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
         with telling:
             if rebuild:
                 summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)
@@ -78,7 +78,7 @@ def run(
         if watch:
             _watch(library, model, telling, say, told=summary.messages)
     except KeyboardInterrupt:
-        render.err().write(render.safe(f"interrupted; {_holdings(library)}"))
+        render.err().write(render.safe(f"interrupted; {_holdings(library, rebuild=rebuild)}"))
         return 130
     return 1 if summary.refused or (strict and summary.failed + summary.kept) else 0
 
@@ -88,7 +88,7 @@ def _globs(given: tuple[str, ...]) -> tuple[str, ...] | None:
     return () if given == ("",) else given or None
 
 
-def _holdings(library: Path) -> str:
+def _holdings(library: Path, *, rebuild: bool) -> str:
     """What is kept of a run that was interrupted, asked of the library itself."""
     from search import Library
     from search.errors import LibraryError
@@ -98,7 +98,8 @@ def _holdings(library: Path) -> str:
             count = opened.coverage().documents
     except LibraryError:
         return "there is no library yet"  # it is made, with all its tables, before the first document is read
-    return f"the library holds {counted(count, 'document')}, the next run goes on from there"
+    held = f"the library holds {counted(count, 'document')}"
+    return f"{held} as before, nothing of the new one is kept" if rebuild else f"{held}, the next run goes on from there"
 
 
 def forget(library: Path, what: Path, *, as_json: bool, quiet: bool) -> None:
@@ -162,7 +163,7 @@ class _Telling:
 
     def report(self, event: Change | Progress) -> None:
         """Take one event of a run."""
-        from search.indexing import Change
+        from search.changes import Change
 
         if isinstance(event, Change):
             self._tell(event)

@@ -186,15 +186,15 @@ def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
         start = flat.find(" ", start, first) + 1 or start  # scripts without spaces may be cut anywhere
     lines: list[str] = []
     current = "…" if start else ""
-    for word in _words(flat[start:], width - 1):
-        if _columns(current) + _columns(word) + 1 > width and current:
+    for spaced, word in _words(flat[start:], width - 1):
+        glue = " " if spaced else ""
+        if _columns(current) + _columns(glue) + _columns(word) > width and current:
             lines.append(current)
             current = ""
             if len(lines) == _SNIPPET_LINES:
                 lines[-1] = _cut(lines[-1] + " …", width)
                 return lines
-        glue = " " if current and not _is_wide(word[0]) else ""
-        current += glue + word
+        current += glue + word if current else word
     return [*lines, current] if current else lines
 
 
@@ -316,9 +316,12 @@ def bytes_in_words(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
 
 
-def _words(text: str, width: int) -> Iterator[str]:
-    """Words, in pieces where they are longer than a line, and single characters of scripts whose lines break anywhere."""
+def _words(text: str, width: int) -> Iterator[tuple[bool, str]]:
+    """What lines may be broken between, each with whether a space stands before it: words, pieces of those that are longer than a
+    line, and single characters of scripts whose lines break anywhere.
+    """
     for word in text.split():
+        spaced = True
         for piece in re.findall(
             r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+",
             word,
@@ -326,10 +329,11 @@ def _words(text: str, width: int) -> Iterator[str]:
             current = ""
             for character in piece:
                 if _columns(current) + _columns(character) > width:
-                    yield current
-                    current = ""
+                    yield spaced, current
+                    current, spaced = "", False
                 current += character
-            yield current
+            yield spaced, current
+            spaced = False
 
 
 def _is_wide(character: str) -> bool:

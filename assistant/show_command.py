@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import asdict
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _KEY = re.compile(r"#?[a-z2-7]{4,10}")
 _LISTED = 20
+_MOST = 1000  # characters of metadata
 
 
 def show(library: Library, what: str, *, lines: str | None, context: int, as_json: bool) -> None:
@@ -137,11 +139,25 @@ def _print(document: Document, passage: Passage | None, reading: Reading) -> Non
     where = render.place(document, passage.first_line if passage else None, passage.page if passage else None)
     full = render.full_path(document)
     out.write(out.link(out.style(where, "1"), full, reading.first_line) + (f"  {passage.key}" if passage else ""))
-    facts = [document.title, document.category, document.author, document.language, *document.tags]
-    dated = f"{document.date} ({document.date_source})" if document.date else None
-    out.write(out.style(render.one_line(" · ".join(fact for fact in (*facts, dated) if fact)), "2"))
+    out.write(out.style(render.one_line(document.title), "2"))
+    for name, value in _facts(document):
+        out.write(out.style(f"{name}: {render.one_line(value)}", "2"))
     width = len(str(reading.last_line))
     for number, line in enumerate(reading.lines, reading.first_line):
         inside = passage is None or passage.first_line <= number <= passage.last_line
         text = f"{number:>{width}}  {render.safe(line)}".rstrip()
         out.write(text if inside else out.style(text, "2"))
+
+
+def _facts(document: Document) -> list[tuple[str, str]]:
+    """What is known of a document, under the names that the filters have."""
+    dated = f"{document.date} ({document.date_source})" if document.date else None
+    named = {"date": dated, "category": document.category, "author": document.author, "language": document.language}
+    named["tags"] = ", ".join(document.tags)
+    metadata = ", ".join(f"{key}={_written(value)}" for key, value in document.metadata.items())
+    named["metadata"] = metadata if len(metadata) <= _MOST else f"{metadata[:_MOST]}… (--json shows all)"
+    return [(name, value) for name, value in named.items() if value]
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

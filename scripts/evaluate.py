@@ -1,8 +1,8 @@
 """Measure retrieval on fixed queries: the sample library's cases, or any BEIR folder.
 
-python scripts/evaluate.py                              # data/evals/library.jsonl over data/library
-python scripts/evaluate.py --beir DIR --json            # {"set", "modes": {"keyword": {"ndcg@10", ...}, ...}}
-python scripts/evaluate.py --beir DIR --min hybrid:ndcg@10=.71
+.venv/bin/python scripts/evaluate.py                    # data/evals/library.jsonl over data/library
+.venv/bin/python scripts/evaluate.py --beir DIR --json  # {"set", "modes": {"keyword": {"ndcg@10", ...}, ...}}
+.venv/bin/python scripts/evaluate.py --beir DIR --min hybrid:ndcg@10=.71
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import click
 
 from assistant.errors import UserError
 from search import upkeep
+from search.counting import counted
 from search.embedding import load_embedder
 from search.evaluation import MODES, Case, evaluate, index_corpus, mean, read_cases, read_corpus
 from search.weights import DEFAULT_MODEL
@@ -49,17 +50,23 @@ def main(
     wanted = [_floor(text) for text in floors]
     model = load_embedder(embedder, announce=lambda text: click.echo(text, err=True))
     started = time.monotonic()
+    name = beir.name if beir is not None else cases.stem
+
+    def say(text: str) -> None:
+        click.echo(f"{name}: {text} …", err=True)
+
+    say("indexing")
     with tempfile.TemporaryDirectory() as folder:
         file = library or Path(folder) / "library.db"
         if beir is not None:
             corpus = read_corpus(beir)
             index_corpus(corpus, file, model)
-            name, judged = corpus.name, list(corpus.cases)
+            judged = list(corpus.cases)
         else:
             upkeep.index(file, [documents], model)
-            name, judged = cases.stem, [case for case in read_cases(cases) if case.relevant]
+            judged = [case for case in read_cases(cases) if case.relevant]
         indexed = time.monotonic()
-        measured = evaluate(file, judged, model)
+        measured = evaluate(file, judged, model, begins=lambda mode: say(f"{mode} search, {counted(len(judged), 'question')}"))
     modes = {mode: mean(measured[mode]) for mode in MODES}
     result = {
         "set": name,

@@ -1,4 +1,4 @@
-"""Index folders: `python scripts/index.py DIR`, the same as `archivist index DIR`."""
+"""Index folders: `.venv/bin/python scripts/index.py DIR`, the same as `archivist index DIR`."""
 
 import sys
 

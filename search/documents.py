@@ -223,8 +223,8 @@ def current_passage(connection: sqlite3.Connection, passage: Passage) -> Passage
 
 
 def read_lines(connection: sqlite3.Connection, document: Document, first: int | None, last: int | None) -> Reading:
-    """Lines `first` to `last` of a document's stored text, numbered as in its file. Raises QueryError outside them, NotFoundError
-    when the document is gone.
+    """Lines `first` to `last` of a document's stored text, numbered as in its file. Raises QueryError outside them and where
+    they all lie in the front matter above it, NotFoundError when the document is gone.
     """
     current = current_document(connection, document)
     start = connection.execute("SELECT first_line FROM documents WHERE id = ?", (current,)).fetchone()[0]
@@ -233,6 +233,8 @@ def read_lines(connection: sqlite3.Connection, document: Document, first: int | 
     low, high = first if first is not None else start, last if last is not None else total
     if low < 1 or high < low or low > total:
         raise QueryError(f"lines: got {low} to {high}, want a range within {start} to {total}")
+    if high < start:
+        raise QueryError(f"lines: got {low} to {high}, but the stored text begins at line {start}, below the front matter")
     low, high = max(low, start), min(high, total)
     return Reading(document, low, high, total, tuple(lines[low - start : high - start + 1]))
 

@@ -6,7 +6,10 @@ identity are there without it. Anything with the same four members can stand in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
+_LONG_SECONDS = 2.0
 Vectors = NDArray[np.float32]
 
 # Query and passage prefixes that families of models were trained with, by what their names contain; the first match counts.
@@ -95,14 +99,18 @@ def prefixes(name: str) -> tuple[str, str]:
 def load_embedder(name: str = DEFAULT_MODEL, *, announce: Announce = lambda _: None) -> SentenceEmbedder:
     """The embedder for a model's name or folder; see `weights.locate` for where it is looked for and what is refused."""
     folder = weights.locate(name, announce)
-    return SentenceEmbedder(folder, DEFAULT_MODEL if weights.is_default(name) else name)
+    return SentenceEmbedder(folder, DEFAULT_MODEL if weights.is_default(name) else name, announce)
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model in a local folder. Not thread-safe while it loads; embedding is."""
+    """A sentence-transformers model in a local folder. Not thread-safe while it loads; embedding is.
 
-    def __init__(self, folder: Path, name: str) -> None:
+    announce: told when loading the weights takes long, while somebody watches on a terminal.
+    """
+
+    def __init__(self, folder: Path, name: str, announce: Announce = lambda _: None) -> None:
         self.folder = folder
+        self._announce = announce
         query, passage = self._stated_prefixes() or prefixes(f"{Path(name).name} {folder.name}")
         self._identity = Identity(name, weights.weights_hash(folder), query, passage)
 
@@ -184,6 +192,10 @@ class SentenceEmbedder:
 
     @cached_property
     def _model(self) -> SentenceTransformer:
+        with _told_when_long(self._announce, f"loading the embedding model {self._identity.name} …"):
+            return self._loaded()
+
+    def _loaded(self) -> SentenceTransformer:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
@@ -197,3 +209,16 @@ class SentenceEmbedder:
                 f"the embedding model in {self.folder} cannot be loaded: {str(error).splitlines()[0][:200]}",
                 "choose another with --embedder, or install it again",
             ) from error
+
+
+@contextmanager
+def _told_when_long(announce: Announce, text: str) -> Iterator[None]:
+    """Says what takes so long, after two seconds and only to somebody at a terminal: in a log it would be noise."""
+    timer = threading.Timer(_LONG_SECONDS, announce, [text])
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

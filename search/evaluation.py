@@ -140,13 +140,19 @@ def index_corpus(corpus: Corpus, library: Path, embedder: Embedder) -> None:
 
 
 def evaluate(
-    library: Path, cases: Sequence[Case], embedder: Embedder, modes: Iterable[Mode] = MODES
+    library: Path,
+    cases: Sequence[Case],
+    embedder: Embedder,
+    modes: Iterable[Mode] = MODES,
+    *,
+    begins: Callable[[Mode], None] = lambda _: None,
 ) -> dict[Mode, list[dict[str, float]]]:
-    """The measures of every case, in order, per mode."""
+    """The measures of every case, in order, per mode. begins: told of each mode before its first case."""
     remembering = _Remembering(embedder)
     results: dict[Mode, list[dict[str, float]]] = {}
     with Library.open(library, embedder=remembering) as opened:
         for mode in modes:
+            begins(mode)
             results[mode] = []
             for case in cases:
                 found = opened.rank_documents(case.query, case.filters, mode=mode, limit=DEPTH, today=case.today)

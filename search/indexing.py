@@ -11,12 +11,12 @@ import json
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from search import sources, store
+from search.changes import Change, Progress, Report, Summary
 from search.counting import counted
 from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
 from search.embedding import Embedder
@@ -26,35 +26,12 @@ from search.sources import Skipped, SourceFile
 from search.store import DocumentRecord
 from search.vector import pack
 
-Kind = Literal["added", "changed", "moved", "removed", "no text", "failed", "skipped", "kept"]
-
 _BATCH_PASSAGES = 256
 _BATCH_DOCUMENTS = 64
 _SLICE = 64  # passages embedded at a time: what an interrupted batch has finished is kept
 _PAGE = 500
 # A file that changes twice within one tick of the file system's clock keeps its times: a file this young is looked at again.
 _CLOCK_TICK_NS = 50_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What happened to one file. reason: why it has no text, was skipped, or where it was moved from."""
-
-    kind: Kind
-    path: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is: files done of those that need work; passages embedded so far."""
-
-    done: int
-    total: int
-    embedded: int
-
-
-Report = Callable[[Change | Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,31 +58,6 @@ class _Waiting:
     draft: Draft
     instead_of: int | None
     change: Change | None
-
-
-@dataclass(slots=True)
-class Summary:
-    """The counts of a run. read: files whose content was read; refused: removals held back; kept: unreadable, left as known."""
-
-    added: int = 0
-    changed: int = 0
-    moved: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    no_text: int = 0
-    failed: int = 0
-    skipped: int = 0
-    kept: int = 0
-    refused: int = 0
-    embedded: int = 0
-    read: int = 0
-    seconds: float = 0.0
-    messages: list[str] = field(default_factory=list)
-
-    def count(self, kind: Kind) -> None:
-        """Count one change."""
-        name = kind.replace(" ", "_")
-        setattr(self, name, getattr(self, name) + 1)
 
 
 class Indexer:

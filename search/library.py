@@ -27,8 +27,8 @@ from search.models import Coverage, DateField, DateRange, Document, Filters, Hit
 from search.ranking import Ranked, Ranker, Ranking
 
 if TYPE_CHECKING:
+    from search.changes import Report, Summary
     from search.embedding import Embedder
-    from search.indexing import Report, Summary
     from search.upkeep import Rules
 
 MAX_LIMIT = 1000

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from search import faults, schema, sources, store
+from search.changes import Change, Progress, Report, Summary
 from search.chunking import CHUNKING_VERSION, MAX_TOKENS
 from search.documents import find_document
 from search.drafts import File, draft
 from search.embedding import Embedder
 from search.errors import LibraryError, SourceError
 from search.faults import REBUILD
-from search.indexing import Change, Indexer, Progress, Report, Root, Summary
+from search.indexing import Indexer, Root
 from search.models import Extract
 
 Say = Callable[[str], None]

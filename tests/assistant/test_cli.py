@@ -484,8 +484,17 @@ def test_show_takes_a_key_or_a_path(archivist: Archivist, notes: Path) -> None:
     assert "8  The gateway has a timeout." in done.out
     assert archivist("show", f"#{key.upper()}").out == done.out
     whole = archivist("show", "runbooks/gateway.md")
-    assert "Gateway · runbooks · edge · 2026-09-03 (front matter)" in whole.out.replace(" · en", "")
-    assert archivist("show", "gateway.md", "--lines", "8").out.splitlines()[2:] == ["8  The gateway has a timeout."]
+    assert whole.out.splitlines()[1:6] == [
+        "Gateway",
+        "date: 2026-09-03 (front matter)",
+        "category: runbooks",
+        "tags: edge",
+        "metadata: severity=high",
+    ]
+    assert archivist("show", "gateway.md", "--lines", "8").out.splitlines()[6:] == ["8  The gateway has a timeout."]
+    above = archivist("show", "gateway.md", "--lines", "2-4")
+    assert (above.code, above.out) == (2, "")
+    assert "the stored text begins at line 6, below the front matter" in above.err
     assert archivist("show", key, "-C", "100").code == 0
 
 
@@ -827,6 +836,21 @@ def test_ctrl_c_exits_130_and_keeps_what_is_done(write: Write, folder: Path, arc
     assert out.count("+ ") == kept, "no file is called added before it is"
     done = archivist("index", folder, "--json").json
     assert (done["added"], done["unchanged"]) == (300 - kept, kept)
+
+
+def test_ctrl_c_in_a_rebuild_says_that_the_library_is_as_before(
+    archivist: Archivist, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StandIn, "embed_passages", interrupted)
+    done = archivist("index", "--rebuild")
+    assert (done.code, done.err) == (
+        130,
+        "interrupted; the library holds 4 documents as before, nothing of the new one is kept\n",
+    )
+    assert archivist("status", "--json").json["coverage"]["documents"] == 4  # type: ignore[index]
 
 
 @pytest.mark.parametrize("options", [[], ["--watch"]])

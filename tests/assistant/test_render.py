@@ -210,6 +210,8 @@ def test_a_short_text_is_shown_whole_without_marks_of_omission() -> None:
     assert render.snippet("the gateway\ntimes   out", ("gateway",), 80) == ["the gateway times out"]
     assert render.snippet("日本語のテキスト", (), 40) == ["日本語のテキスト"]
     assert render.snippet("", (), 40) == []
+    for spaced in ("done 🎉 yes🎉", "the word 「接続」 is「接続」here", "使用Python 3 编程 now"):
+        assert render.snippet(spaced, (), 80) == [spaced]
     assert render.snippet("# Gateway\n\nThe text", (), 80) == ["The text"]
     assert render.snippet("# Gateway", (), 80) == ["# Gateway"]
 

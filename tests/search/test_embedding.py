@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,6 +116,19 @@ def test_settings_that_are_none_are_refused(folder: Folder) -> None:
     (place / "config.json").write_text("{")
     with pytest.raises(EmbedderError, match="cannot be read"):
         _ = load_embedder(str(place)).max_tokens
+
+
+@pytest.mark.parametrize(("terminal", "seconds", "told"), [(True, 0.5, True), (True, 0.0, False), (False, 0.5, False)])
+def test_loading_that_takes_long_is_told_on_a_terminal(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, terminal: bool, seconds: float, told: bool
+) -> None:
+    monkeypatch.setattr("search.embedding._LONG_SECONDS", 0.2)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(SentenceEmbedder, "_loaded", lambda _: time.sleep(seconds))
+    said: list[str] = []
+    place = folder("slow")
+    assert load_embedder(str(place), announce=said.append)._model is None
+    assert said == ([f"loading the embedding model {place} …"] if told else [])
 
 
 @pytest.mark.model

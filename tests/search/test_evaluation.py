@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
 import sqlite3
 import warnings
 from collections.abc import Mapping, Sequence
@@ -227,3 +228,21 @@ def test_a_case_that_is_none_is_named_by_its_line(tmp_path: Path, broken: str) -
     file.write_text(f"{json.dumps(CASE)}\n\n\n{broken}\n")
     with pytest.raises(UserError, match=r"cases\.jsonl:4: "):
         read_cases(file)
+
+
+def test_the_script_says_what_it_is_at_on_standard_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "x.md").write_text("the gateway")
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(json.dumps({**CASE, "expect": {"documents": ["x.md"]}}))
+    script = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "evaluate.py"))
+    script["main"].callback.__globals__["load_embedder"] = lambda *_, **__: StandIn()
+    script["main"].main(["--cases", str(cases), "--documents", str(tmp_path / "notes"), "--json"], standalone_mode=False)
+    written = capsys.readouterr()
+    assert json.loads(written.out)["set"] == "cases"
+    assert written.err.splitlines() == [
+        "cases: indexing …",
+        *(f"cases: {mode} search, 1 question …" for mode in ("keyword", "vector", "hybrid")),
+    ]

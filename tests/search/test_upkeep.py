@@ -14,8 +14,8 @@ import pytest
 from standin import StandIn
 
 from search import EmbedderError, Filters, Library, LibraryError, NotFoundError, SourceError, sources, store, upkeep
+from search.changes import Change, Progress, Summary
 from search.embedding import Vectors
-from search.indexing import Change, Progress, Summary
 from search.models import Extract
 from search.upkeep import Rules
 
