@@ -22,8 +22,9 @@ from search.drafts import File, draft
 from search.embedding import Embedder
 from search.errors import LibraryError, SourceError
 from search.faults import REBUILD
-from search.indexing import Change, Indexer, Progress, Report, Root, Summary
+from search.indexing import Change, Indexer, Progress, Report, Summary
 from search.models import Extract
+from search.roots import Root
 
 Say = Callable[[str], None]
 
