@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from search import sources, store
 from search.changes import Change, Progress, Report, Summary
 from search.counting import counted
 from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
 from search.embedding import Embedder
-from search.errors import EmbedderError, ReadError, SourceError
+from search.errors import EmbedderError, ReadError
 from search.faults import REBUILD
+from search.roots import Root, roots_below, walk_root
 from search.sources import Skipped, SourceFile
 from search.store import DocumentRecord
 from search.vector import pack
@@ -32,23 +31,6 @@ _SLICE = 64  # passages embedded at a time: what an interrupted batch has finish
 _PAGE = 500
 # A file that changes twice within one tick of the file system's clock keeps its times: a file this young is looked at again.
 _CLOCK_TICK_NS = 50_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """A folder that the library follows: the whole of it, or only the files named; id 0 while it is not stored.
-
-    named: paths below it, taken in any case. forgotten: paths below it, left out with all that they hold.
-    """
-
-    id: int
-    path: Path
-    whole: bool
-    named: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    forgotten: tuple[str, ...] = ()
-    max_bytes: int = sources.MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +106,13 @@ class Indexer:
             db.execute(
                 "INSERT OR IGNORE INTO temp.gone SELECT d.id, d.path, d.content_hash FROM documents d JOIN _roots r "
                 "ON r.id = d.root WHERE r.id <> ? AND r.id IN (SELECT value FROM json_each(?))",
-                (root.id, json.dumps([] if below else _roots_below(db, root))),
+                (root.id, json.dumps([] if below else roots_below(db, root))),
             )
             self._known = db.execute("SELECT count(*) FROM temp.gone").fetchone()[0]
             db.execute("CREATE INDEX temp.gone_by_hash ON gone(content_hash)")
             db.execute("CREATE INDEX temp.gone_by_path ON gone(path)")
             is_own = store.own_files(db)
-            for found in _walk_root(root, below):
+            for found in walk_root(root, below):
                 if isinstance(found, Skipped):
                     self._skip(found)
                 elif not is_own(found.full):
@@ -352,7 +334,7 @@ class Indexer:
         with store.writing(self._connection):
             if whole:
                 self._connection.execute("UPDATE _roots SET indexed_at = ? WHERE id = ?", (now(), root.id))
-            for other in _roots_below(self._connection, root):
+            for other in roots_below(self._connection, root):
                 self._connection.execute(
                     "DELETE FROM _roots WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM documents WHERE root = ?1)", (other,)
                 )
@@ -370,44 +352,3 @@ def _change(draft: Draft, known: bool) -> Change:
     if record.text_status != "ok":
         return Change("failed" if record.failed else "no text", record.path, record.text_status)
     return Change("changed" if known else "added", record.path, "; ".join(record.notes))
-
-
-def _walk_root(root: Root, below: str) -> Iterator[SourceFile | Skipped]:
-    """What a root's rules let through, and the files that were named, each once; `below` narrows it to a part of the root."""
-    if sources.locate(root.path)[1] is not None:
-        raise SourceError(f"{sources.to_text(str(root.path))} is no folder any more", "archivist forget DIR removes its documents")
-    if root.whole:
-        exclude = (*root.exclude, *map(sources.exact_glob, root.forgotten))
-        for found in sources.walk(root.path, include=root.include, exclude=exclude, max_bytes=root.max_bytes):
-            if found.path not in root.named and _is_below(found.path, below):
-                yield found
-    for name in root.named:
-        if _is_below(name, below):
-            yield from _named(root, name)
-
-
-def _named(root: Root, name: str) -> Iterator[SourceFile | Skipped]:
-    """A file that was named, unless it is gone."""
-    full = root.path / sources.to_os(name)
-    try:
-        regular = stat.S_ISREG(full.stat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        yield Skipped(name, f"cannot be read: {error.strerror}", blind=True)
-        return
-    if regular:
-        for found in sources.walk(full, max_bytes=root.max_bytes):
-            yield replace(found, path=name)
-
-
-def _is_below(path: str, below: str) -> bool:
-    return not below or path == below or path.startswith(f"{below}/")
-
-
-def _roots_below(db: sqlite3.Connection, root: Root) -> list[int]:
-    """The roots that lie inside a root which follows its whole folder: their documents are moved into it."""
-    if not root.whole:
-        return []
-    rows = db.execute("SELECT id, path FROM _roots WHERE id <> ?", (root.id,)).fetchall()
-    return [other for other, path in rows if Path(sources.to_os(path)).is_relative_to(root.path)]

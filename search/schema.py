@@ -56,7 +56,7 @@ CREATE TABLE documents (
     ctime_ns INTEGER,                -- tells a file that another of the same size and mtime has replaced
     pages INTEGER,
     text_status TEXT NOT NULL,
-    failed INTEGER NOT NULL,         -- 1: it could not be read, or not as what it claims to be
+    failed INTEGER NOT NULL DEFAULT 0, -- 1: it could not be read, or not as what it claims to be
     encoding TEXT NOT NULL,
     notes TEXT NOT NULL DEFAULT '[]',
     metadata TEXT NOT NULL DEFAULT '{}',

@@ -23,8 +23,9 @@ from search.drafts import File, draft
 from search.embedding import Embedder
 from search.errors import LibraryError, SourceError
 from search.faults import REBUILD
-from search.indexing import Indexer, Root
+from search.indexing import Indexer
 from search.models import Extract
+from search.roots import Root
 
 Say = Callable[[str], None]
 
