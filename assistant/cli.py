@@ -144,8 +144,8 @@ def archivist(context: click.Context) -> None:
 @click.argument("places", nargs=-1, type=options.Place(), metavar="[DIR|FILE]...")
 @options.library_option
 @options.embedder_option
-@click.option("--include", multiple=True, metavar="GLOB", help="Only files that fit, such as '*.md'; kept for later runs.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="No files that fit; kept for later runs.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Only files that fit ('*.md'); replaces earlier ones, '' clears.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="No files that fit; replaces earlier ones, '' clears.")
 @click.option("--max-size", type=click.IntRange(min=1), metavar="MB", help="Skip larger files.  [default: 50]")
 @click.option("--prune", is_flag=True, help="Remove what is gone even when that is more than half.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
@@ -183,7 +183,7 @@ def index(places: tuple[Path, ...], **given: Any) -> int:
 @click.option("--json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a line, one line a result.")
 @click.option("--csv", is_flag=True, help="Comma-separated values with a header.")
-@click.option("--paths", is_flag=True, help="Only the paths of the files.")
+@click.option("--paths", is_flag=True, help="Only the absolute paths of the files.")
 @options.quiet_option
 def search(**given: Any) -> None:
     """Find passages by words and by meaning.
