@@ -34,6 +34,8 @@ from assistant.errors import (
 from assistant.failures import Failure, explain_by_status, named, one_line
 from assistant.sse import sse_events
 
+Client = httpx.Client
+HttpRequest = httpx.Request
 LONGEST_WAIT = 120.0  # seconds: who asks for more is waited for once
 FIRST_WAIT = 1.0
 LARGEST_BODY = 64 * 1024 * 1024
@@ -413,7 +415,9 @@ def _text(line: bytes) -> str:
 
 
 __all__ = [
+    "Client",
     "Failure",
+    "HttpRequest",
     "RateLimiter",
     "Timeouts",
     "Transport",

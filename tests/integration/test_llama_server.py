@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from model_servers import GREETING, QUESTION, RunningServer, free_port
@@ -12,7 +13,10 @@ from scripted_server import asked
 
 from assistant.backends.openrouter import OpenRouter
 from assistant.errors import BadReplyError, ConnectionFailedError, ContextLengthError
-from assistant.messages import Message, Request, TextDelta, ToolResult
+from assistant.events import Ended, TextPiece
+from assistant.loop import Limits, Loop
+from assistant.messages import Message, Reply, Request, TextDelta, ToolResult
+from assistant.tools import Tool, Toolbox
 
 FORCED = {"tool_choice": "required", "temperature": 0, "seed": 1}
 
@@ -96,3 +100,45 @@ def test_the_wrong_port() -> None:
         asked(model, QUESTION)
     assert "port" in caught.value.hint
     model.close()
+
+
+class _CallFirst:
+    """The model, made to call a tool in its first reply: by itself so small a one calls at random."""
+
+    def __init__(self, llama: RunningServer) -> None:
+        shape = {"temperature": 0, "seed": 1, "max_tokens": 48}
+        self._forced = OpenRouter("smollm2", base_url=f"{llama.url}/v1", extra_request={**shape, "tool_choice": "required"})
+        self._free = OpenRouter("smollm2", base_url=f"{llama.url}/v1", extra_request={**shape, "tool_choice": "none"})
+        self.name, self.capabilities = self._free.name, self._free.capabilities
+
+    def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
+        yield from (self._free if request.messages[-1].results else self._forced).send(request)
+
+    def body(self, request: Request) -> Mapping[str, Any]:
+        return self._free.body(request)
+
+    def close(self) -> None:
+        self._forced.close()
+        self._free.close()
+
+
+def test_the_loop_answers_a_question_through_a_native_call(llama: RunningServer) -> None:
+    asked_for: list[str] = []
+
+    def search(query: str) -> dict[str, list[str]]:
+        asked_for.append(query)
+        return {"hits": ["Cats sleep."]}
+
+    (declared,) = QUESTION.tools
+    box = Toolbox([Tool(declared.name, declared.description, declared.parameters, search)])
+    backend = _CallFirst(llama)
+    *events, ended = Loop(backend, box, Limits(steps=3)).run("Use the tool.", (), "What do cats do?")
+    backend.close()
+    assert isinstance(ended, Ended)
+    assert ended.stop.reason == "answered"
+    assert [message.role for message in ended.messages] == ["user", "assistant", "tool", "assistant"]
+    assert len(asked_for) == 1
+    assert ended.messages[2].results[0].content == '{"hits":["Cats sleep."]}'
+    assert ended.messages[-1].text
+    assert any(isinstance(event, TextPiece) for event in events)
+    assert ended.usage.total_tokens > 20

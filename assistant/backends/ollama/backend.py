@@ -25,7 +25,7 @@ from assistant.messages import Message, Reply, Request, TextDelta, Usage
 from assistant.transport import Timeouts, Transport
 
 if TYPE_CHECKING:
-    import httpx
+    from assistant.transport import Client
 
 NUM_CTX = 8192
 PATH = "/api/chat"
@@ -54,7 +54,7 @@ class Ollama:
         extra_request: Mapping[str, Any] | None = None,
         key: str = "",
         timeouts: Timeouts | None = None,
-        client: httpx.Client | None = None,
+        client: Client | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.model = model

@@ -20,8 +20,9 @@ from assistant.failures import named, one_line
 from assistant.transport import is_loopback
 
 if TYPE_CHECKING:
-    import httpx
     import ollama
+
+    from assistant.transport import Client, HttpRequest
 
 DEFAULT_PORT = 11434
 CLOUD_HOST = "ollama.com"
@@ -55,7 +56,7 @@ class OllamaServer:
     key: for ollama.com alone. client: for tests.
     """
 
-    def __init__(self, host: str | None = None, *, key: str = "", client: httpx.Client | None = None) -> None:
+    def __init__(self, host: str | None = None, *, key: str = "", client: Client | None = None) -> None:
         self.url = server_url(host or os.environ.get("OLLAMA_HOST") or os.environ.get("OLLAMA_BASE_URL", "").removesuffix("/v1"))
         name = urlsplit(self.url).hostname or ""
         self.cloud = name == CLOUD_HOST or name.endswith(f".{CLOUD_HOST}")
@@ -144,7 +145,7 @@ class OllamaServer:
             client._client.close()
         raise failed
 
-    def _authorized(self, request: httpx.Request) -> httpx.Request:
+    def _authorized(self, request: HttpRequest) -> HttpRequest:
         """A request with our key, for ollama.com, or with none: the package would send that of the environment to any host."""
         request.headers.pop("authorization", None)
         if self.key:

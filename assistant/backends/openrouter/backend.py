@@ -21,7 +21,7 @@ from assistant.messages import Reply, Request, TextDelta, Usage
 from assistant.transport import Timeouts, Transport, is_loopback, sse_events
 
 if TYPE_CHECKING:
-    import httpx
+    from assistant.transport import Client
 
 BASE_URL = "https://openrouter.ai/api/v1"
 PATH = "/chat/completions"
@@ -50,7 +50,7 @@ class OpenRouter:
         extra_request: Mapping[str, Any] | None = None,
         timeouts: Timeouts | None = None,
         per_minute: int | None = None,
-        client: httpx.Client | None = None,
+        client: Client | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.model = model

@@ -97,7 +97,7 @@ def test_sources_show_place_key_date_headings_and_what_is_stale() -> None:
     assert render.source_lines(answer, plain_terminal()) == [
         f"[1] runbooks/timeouts.md:3  {KEY}  2026-10-15",
         "    Timeouts of the database > Database timeouts",
-        "[2] a[31m.pdf p. 4  mmmmm22222  (its file has changed since it was indexed)",
+        "[2] a.pdf p. 4  mmmmm22222  (its file has changed since it was indexed)",
         "    A > B",
     ]
 
@@ -131,7 +131,7 @@ def test_doubts_say_what_failed_and_what_is_known() -> None:
         (Coverage(412, 3, 900, 900, "2026-10-13T08:00:00+00:00"), "3 of 412 files had no text; the index is 2 days old"),
         (
             Coverage(5, 0, 9, 7, "2026-10-15T07:59:30+00:00"),
-            "all 5 files had text; 2 of 9 passages have no embedding; the index is up to the minute",
+            "all 5 files had text; 2 of 9 passages without embedding; the index is up to the minute",
         ),
         (Coverage(0, 0, 0, 0, None), "nothing was indexed yet"),
     ],
