@@ -91,4 +91,4 @@ def list_keys() -> None:
     out = render.out()
     for provider, names in settings.KEY_NAMES.items():
         key = settings.find_key(provider)
-        out.write(render.one_line(f"{provider:12}{key.source if key else 'none: set ' + ' or '.join(names)}"))
+        out.write(f"{provider:12}{render.one_line(key.source if key else 'none: set ' + ' or '.join(names))}")
