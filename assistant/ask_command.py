@@ -6,6 +6,7 @@ The answer goes to standard output, everything about how it came to be to standa
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -19,6 +20,7 @@ from assistant.errors import ProviderError, UsageError, UserError
 from assistant.events import BlockFinished, CallFinished, Event, Notice
 from assistant.loop import Limits
 from assistant.recording import Recorder
+from search import dates
 
 if TYPE_CHECKING:
     from assistant.backends.base import Backend
@@ -92,10 +94,13 @@ def last_question() -> str:
     """The question of the last turn. Raises UserError without one."""
     path = last_turn_path()
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["question"])
-    except FileNotFoundError:
+        question = json.loads(path.read_text(encoding="utf-8"))["question"]
+        if not isinstance(question, str) or not question.strip():
+            raise ValueError("no question")
+        return question
+    except (FileNotFoundError, NotADirectoryError):
         raise UserError("there is no last question to ask again", 'archivist ask "how do we rotate keys?"') from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(f"{path}: cannot be read ({type(error).__name__})", "remove the file") from error
 
 
@@ -105,7 +110,10 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
     def __init__(self, library: Library, filters: Filters, options: Options) -> None:
         self._library = library
         self._options = options
+        if options.record and not os.access(options.record.absolute().parent, os.W_OK):
+            raise UserError(f"--record: {options.record} cannot be written", "name a file in a folder that is there and yours")
         self._backend = _backend(library, options)
+        self._today = options.today or _recorded_day(self._backend) or dates.today()
         self._recorder = Recorder(self._backend) if options.record else None
         self._conversation = Conversation(
             library,
@@ -113,7 +121,7 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
             scope=filters,
             scope_words=_scope(library, filters, options),
             limits=options.limits,
-            today=options.today or _recorded_day(self._backend),
+            today=self._today,
         )
 
     def __enter__(self) -> _talking:
@@ -133,12 +141,18 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
             if not self._options.quiet:
                 answer_view.footer(turn, render.err())
         if self._options.history:
-            kept = {**answer_view.as_object(turn), "at": turn.at, "seconds": round(turn.seconds, 3)}
-            settings.write_private(last_turn_path(), settings.redact(json.dumps(kept, ensure_ascii=False)))
+            self._keep(turn)
         if self._recorder and self._options.record:
-            today = self._options.today
-            self._recorder.write(self._options.record, question, today.isoformat() if today else None)
+            self._recorder.write(self._options.record, question, self._today.isoformat())
         return turn
+
+    def _keep(self, turn: Turn) -> None:
+        """Keep the turn for --again; a folder that cannot be written spoils no answer."""
+        kept = {**answer_view.as_object(turn), "at": turn.at, "seconds": round(turn.seconds, 3)}
+        try:
+            settings.write_private(last_turn_path(), settings.redact(json.dumps(kept, ensure_ascii=False)))
+        except OSError as error:
+            render.err().write(render.one_line(f"this turn is not kept for --again: {last_turn_path()}: {error.strerror}"))
 
     def _consume(self, events: Iterator[Event | Answered], shown: answer_view.Answer) -> Turn:
         notes = render.err()
@@ -194,11 +208,12 @@ def limits(*, steps: int | None, calls: int | None, tokens: int | None, cost: fl
 
 
 def question_from(words: str | None, *, again: bool) -> str | None:
-    """The question that is meant: given, read from a pipe ("-", or text beside it), or the last one. None without any."""
+    """The question that is meant: given, read from standard input for "-", or the last one. None without any."""
     if again:
         if words:
             raise UsageError("--again asks the last question: give no other one")
         return last_question()
     if words == "-":
-        return sys.stdin.read().strip() or None
-    return words.strip() if words else None
+        words = sys.stdin.read()
+    # Bytes that are no UTF-8 come as lone surrogates, which no file and no wire takes.
+    return (words or "").encode("utf-8", "surrogatepass").decode("utf-8", "replace").strip() or None

@@ -36,10 +36,21 @@ class Blocks:
         if self._held or len(_FENCE.findall(block)) % 2:
             return
         self._done = end
+        if not block.strip():
+            return
         display = self._shown(block)
         self.printed += display
         yield display
 
-    def rest(self, whole: str) -> str:
-        """What of the whole display text has not been given out; all of it, set apart, when it begins otherwise."""
-        return whole[len(self.printed) :] if whole.startswith(self.printed) else f"\n\n{whole}"
+    def rest(self, answer: str, display: str) -> str:
+        """What is still to be shown of an answer: the display text of its last block, all of it when nothing was given out.
+
+        When the answer does not begin with what was given out, all of it is shown, set apart.
+        """
+        begun = self._text[: self._done].strip()
+        if not self.printed:
+            return display
+        if not answer.strip().startswith(begun):
+            return f"\n\n{display}"
+        left = answer.strip()[len(begun) :]
+        return self._shown(left) if left else ""

@@ -54,7 +54,7 @@ def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind o
         _failed(error)
         return 1
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; what was done so far is kept", err=True)
+        click.echo("interrupted", err=True)
         return 130
     except BrokenPipeError:
         return _unread()
@@ -238,6 +238,8 @@ def ask(question: str | None, **given: Any) -> None:
     asked = ask_command.question_from(question, again=given["again"])
     if asked is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("give a question", 'archivist ask "how do we rotate keys?"')
+    if asked is None and given["show_request"]:
+        raise UsageError("--show-request: give the question whose request is to be shown")
     limits = ask_command.limits(**{name: given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
     how = ask_command.Options(
         model=given["model"],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from assistant import prompts
+from assistant import prompts, render, settings
 from assistant.backends.base import Backend
 from assistant.blocks import Blocks
 from assistant.citations import Checked, Checker
@@ -154,23 +154,24 @@ class Conversation:
         if event.ran.output is not None:
             self._evidence.update((found.key, found) for found in event.ran.output.evidence)
 
-    def _checker(self, seen: _Seen) -> Checker:
+    def _checker(self, seen: _Seen, *told: str) -> Checker:
         return Checker(
             question=seen.question,
             evidence=tuple(self._evidence.values()),
-            results=(*(call.ran.result.content for call in seen.calls), self._today.isoformat()),
+            results=(*(call.ran.result.content for call in seen.calls), self._today.isoformat(), *told),
             stored_text=self._stored_text,
         )
 
     @staticmethod
     def _shown_by(checker: Checker) -> Callable[[str], str]:
-        return lambda block: checker.check(block).text
+        return lambda block: checker.check(_presentable(block)).text
 
     def _turn(self, ended: Ended, seen: _Seen) -> Turn:
         found = _evidence_of(seen.calls)
         last = ended.messages[-1]
-        answer = last.text if last.role == "assistant" else _composed(found, ended.stop.detail)
-        checked = self._checker(seen).check(answer)
+        answered = last.role == "assistant"
+        answer = _presentable(last.text) if answered else _composed(found, ended.stop.detail)
+        checked = self._checker(seen, *([] if answered else [ended.stop.detail])).check(answer)
         outcome = _outcome(answer, ended, checked)
         counted = any(call.ran.output is not None and call.ran.output.counted for call in seen.calls)
         return Turn(
@@ -181,7 +182,7 @@ class Conversation:
             outcome=outcome,
             stopped="" if ended.stop.reason == "answered" else ended.stop.detail,
             checked=checked,
-            unprinted=seen.blocks.rest(checked.text),
+            unprinted=seen.blocks.rest(answer, checked.text),
             calls=tuple(seen.calls),
             nearest=found[:_NEAREST] if outcome == "absent" and not checked.citations else (),
             coverage=self._library.coverage() if counted or outcome == "absent" else None,
@@ -231,8 +232,17 @@ def _composed(found: tuple[Evidence, ...], why: str) -> str:
     return "\n\n".join(lines)
 
 
+def _presentable(text: str) -> str:
+    """What a model wrote, without keys and without what a terminal would obey: both before it is checked, so that no mark gets into
+    the middle of either.
+    """
+    return render.safe(settings.redact(text))
+
+
 def _opening(text: str) -> str:
     """The first whole sentences of a passage, on one line, without its headings."""
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip() or text.strip()
     ends = [match.end() for match in _SENTENCE_END.finditer(prose[:_PARTIAL_CHARACTERS])]
-    return " ".join(prose[: ends[-1] if ends else _PARTIAL_CHARACTERS].split())
+    if ends or len(prose) <= _PARTIAL_CHARACTERS:
+        return " ".join(prose[: ends[-1] if ends else None].split())
+    return " ".join(prose[:_PARTIAL_CHARACTERS].rsplit(None, 1)[0].split()) + " …"

@@ -27,7 +27,7 @@ from assistant.events import (
     TextPiece,
 )
 from assistant.messages import Message, Reply, Request, TextDelta, ToolCall, Usage
-from assistant.prompts import LAST_REQUEST, STOPPED
+from assistant.prompts import FAILED, LAST_REQUEST, STOPPED
 from assistant.streaming import Interrupted, pieces
 from assistant.tools import Toolbox
 
@@ -81,9 +81,10 @@ class Loop:
             if self._steps <= 1:
                 raise
             stop = Stop("failed", " ".join(filter(None, (str(error), error.hint))))
-        except BaseException:
+        except BaseException as error:
             if self._new[-1].role != "assistant":
-                self._new.append(Message("assistant", STOPPED))
+                stopped = isinstance(error, KeyboardInterrupt | GeneratorExit)
+                self._new.append(Message("assistant", STOPPED if stopped else FAILED))
             raise
         if stop.reason == "failed":
             yield Notice(stop.detail)

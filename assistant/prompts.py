@@ -12,6 +12,7 @@ from assistant.messages import Declaration
 
 NOT_FOUND = "Not in your documents"
 STOPPED = "(stopped by the person before an answer)"
+FAILED = "(ended by an error before an answer)"
 LAST_REQUEST = (
     "No more tool calls are possible. Give the best answer from the tool results above, with citations, and say what is missing. "
     f'If they hold no answer, begin with "{NOT_FOUND}".'

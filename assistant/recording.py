@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from assistant import settings
 from assistant.backends.base import Backend, Capabilities
 from assistant.errors import UserError
-from assistant.messages import Message, Reply, Request, TextDelta, ToolCall, Usage
+from assistant.messages import FinishReason, Message, Outcome, Reply, Request, TextDelta, ToolCall, Usage
 
 VERSION = 1
 
@@ -74,23 +76,27 @@ class Recorder:
 def read(path: Path) -> Recorded:
     """A recording. Raises UserError, with the line, for a file that is none."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as a recording: {error}", "archivist ask --record FILE makes one") from error
     head: dict[str, Any] = {}
     replies: list[Reply] = []
     results: list[tuple[str, ...]] = []
     for number, line in enumerate(lines, 1):
+        if not line.strip() and number > 1:
+            continue
         try:
             value = json.loads(line)
             if number == 1:
                 head = {"question": "", "model": "", "today": None, **value}
+                if head["today"] is not None:
+                    date.fromisoformat(head["today"])
                 if head["archivist_recording"] != VERSION:
                     raise UserError(f"{path}: made by another version of Archivist", "record it again: archivist ask --record FILE")
-            elif line.strip():
+            else:
                 replies.append(_reply_from_json(value["reply"], number))
                 results.append(tuple(str(digest) for digest in value.get("results", ())))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(f"{path}:{number}: not a line of a recording ({type(error).__name__}: {error})") from error
     if not replies:
         raise UserError(f"{path}: holds no reply", "archivist ask --record FILE makes a recording")
@@ -119,10 +125,19 @@ def _reply_from_json(value: dict[str, Any], line: int) -> Reply:
         ToolCall(f"replay_{line}_{number}", str(call["name"]), _as_text(call["arguments"]))
         for number, call in enumerate(value.get("calls", ()), 1)
     )
-    usage = Usage(**value.get("usage", {}))
-    finish = value.get("finish", "stop")
-    message = Message("assistant", str(value.get("text", "")), calls)
-    return Reply(message, finish=finish, usage=usage, model=str(value.get("model", "")), outcome=value.get("outcome"))
+    message = Message("assistant", str(value.get("text") or ""), calls)
+    finish, outcome = value.get("finish", "stop"), value.get("outcome")
+    if finish not in get_args(FinishReason) or outcome not in (None, *get_args(Outcome)):
+        raise ValueError(f"finish {finish!r}, outcome {outcome!r}")
+    return Reply(message, finish=finish, usage=_usage(value.get("usage", {})), model=str(value.get("model", "")), outcome=outcome)
+
+
+def _usage(value: dict[str, Any]) -> Usage:
+    usage = Usage(**value)
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    if not all(isinstance(count, int) for count in counts) or not (usage.cost is None or math.isfinite(usage.cost)):
+        raise ValueError("usage holds no numbers")
+    return usage
 
 
 def _as_text(arguments: object) -> str:

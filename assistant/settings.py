@@ -56,6 +56,7 @@ def save_model(spec: str) -> Path:
     """Keep a model as the one to use when none is named; other settings and comments in the file stay."""
     import tomlkit
 
+    _load()  # a file that cannot be understood is not written over
     path = folder() / "config.toml"
     written = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     written["model"] = spec
@@ -99,7 +100,7 @@ def write_private(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -120,9 +121,9 @@ def _load() -> dict[str, str]:
     path = folder() / "config.toml"
     try:
         read = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: cannot be read: {error}", "mend or remove the file") from error
     for name, value in read.items():
         if name not in _SETTINGS:
@@ -138,9 +139,9 @@ def _keys() -> dict[str, str]:
     path = folder() / "keys.json"
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         # The error's own text could quote the file.
         why = f"{path}: cannot be read as JSON ({type(error).__name__})"
         raise UserError(why, "remove the file and set the keys again") from None

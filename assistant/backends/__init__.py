@@ -33,7 +33,7 @@ def choose(named: str | None) -> Choice:
 
     A key in the environment alone never chooses a cloud.
     """
-    if named:
+    if named is not None:
         return Choice(named, "named")
     from_environment = os.environ.get("ARCHIVIST_MODEL", "").strip()
     if from_environment:
@@ -107,7 +107,7 @@ def resolve(
 def _openrouter(model: str, base_url: str | None, *, stream: bool, extra_request: dict[str, Any] | None) -> Backend:
     from assistant.backends.openrouter import BASE_URL, OpenRouter
 
-    url = base_url or BASE_URL
+    url = BASE_URL if base_url is None else base_url
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
         shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # what else it holds may be a secret

@@ -158,7 +158,7 @@ def _marks(answer: str, code: Sequence[tuple[int, int]], paragraphs: Sequence[in
 
 
 def _is_unspaced(character: str) -> bool:
-    return bool(_UNSPACED.match(character)) or character in "。、，！？：；（）"
+    return character != "" and (bool(_UNSPACED.match(character)) or character in "。、，！？：；（）")
 
 
 def _pairs(answer: str, code: Sequence[tuple[int, int]], paragraphs: Sequence[int]) -> Iterator[tuple[int, int]]:

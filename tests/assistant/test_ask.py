@@ -106,6 +106,10 @@ def test_no_history_keeps_nothing(library: str, capsys: pytest.CaptureFixture[st
         (["ask", "x?", "-m", "offline", "--base-url", "http://x/v1"], 2, "has its own address"),
         (["ask", "x?", "-m", "openrouter:m", "--base-url", "ftp://x"], 2, "want http(s)"),
         (["ask", "x?", "-m", "openrouter:m", "--base-url", "http://user:secret@x/v1"], 2, "want http(s)"),
+        (["ask", "x?", "-m", ""], 2, "want PROVIDER:MODEL"),
+        (["ask", "x?", "-m", "openrouter:m", "--base-url", ""], 2, "want http(s)"),
+        (["ask", "--show-request"], 2, "give "),
+        (["ask", "x?", "--record", "/nowhere/at/all.jsonl"], 1, "cannot be written"),
         (["ask", "x?", "-m", "gemini:gemini-3.8-flash"], 1, "key"),
         (["ask", "x?", "-m", "gemini:gemini-3.8-flash", "--max-cost", "1"], 1, "price"),
         (["models", "use", "gpt"], 2, "want PROVIDER:MODEL"),
@@ -193,3 +197,36 @@ def test_a_key_file_that_is_broken_is_named_without_its_content() -> None:
         settings.find_key("gemini")
     assert "secret" not in str(raised.value)
     path.unlink()
+
+
+@pytest.mark.parametrize("words", ["gateway \u2028 and \u2029 or \x85?", "what \udcff is that gateway?", "gateway \ud800?"])
+def test_any_question_can_be_recorded_and_replayed_on_its_day(
+    library: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    record = tmp_path / "r.jsonl"
+    code, first, _ = run(capsys, "ask", words, "-l", library, "-m", "offline", "--record", str(record))
+    assert code == 0
+    assert json.loads(record.read_text().split("\n")[0])["today"] == "2026-10-15"
+    monkeypatch.setenv("ARCHIVIST_TODAY", "2027-01-01")
+    code, again, _ = run(capsys, "ask", words, "-l", library, "-m", f"replay:{record}")
+    assert code == 0
+    assert again == first
+
+
+def test_a_state_folder_that_cannot_be_written_spoils_no_answer(
+    library: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/x")
+    code, out, err = run(capsys, "ask", QUESTION, "-l", library, "-m", "offline", "--json")
+    assert code == 0
+    assert json.loads(out)["outcome"] == "answer"
+    assert "not kept" in err
+
+
+@pytest.mark.parametrize("kept", ["[" * 100_000, '{"question": null}', '{"question": ""}', '{"question": {"a": 1}}', "x"])
+def test_a_last_turn_that_was_tampered_with_is_refused(capsys: pytest.CaptureFixture[str], kept: str) -> None:
+    settings.write_private(ask_command.last_turn_path(), kept)
+    code, _, err = run(capsys, "ask", "--again")
+    assert code == 1
+    assert "last_turn.json" in err
+    ask_command.last_turn_path().unlink()

@@ -193,3 +193,50 @@ def test_text_that_may_be_a_call_is_held_back(library: Library) -> None:
     backend = Streaming([Reply(Message("assistant", f"{call}\n\n{call}\n\nx")), says("Done.")])
     blocks = [event.text for event in Conversation(library, backend).ask("when?") if isinstance(event, BlockFinished)]
     assert blocks == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n\nFirst.\n\nSecond.",
+        "First.\n\nSecond.\n\n\n",
+        "First.\n\n\nSecond.\n\nThird.",
+        '"gives up after 3 seconds"\n\nSecond [KEY].\n\nThird.',
+        "```\na\n\nb\n```\n\nEnd.",
+        "One block only.",
+    ],
+)
+def test_whatever_is_streamed_nothing_is_printed_twice(library: Library, text: str) -> None:
+    text = text.replace("KEY", key_of(library, "gateway"))
+    backend = Streaming([says("", SEARCH), Reply(Message("assistant", text))])
+    printed: list[str] = []
+    for event in Conversation(library, backend).ask("when?"):
+        if isinstance(event, BlockFinished):
+            printed.append(event.text)
+        if isinstance(event, Answered):
+            printed.append(event.turn.unprinted)
+    shown = "".join(printed)
+    for word in ("First.", "Second", "Third.", "End.", "One block only."):
+        assert shown.count(word) == text.count(word)
+
+
+def test_a_composed_answer_does_not_accuse_itself(write: Callable[[str, str], Path], indexed: Callable[[], Library]) -> None:
+    rows = "\n".join(f"| gateway {number} | value {number * 7} |" for number in range(60))
+    write("a.md", f"# Gateway\n\n| name | value |\n|---|---|\n{rows}\n")
+    turn = ask(indexed(), [says("", SEARCH), ConnectionFailedError("answered 503 after 3 tries", provider="scripted")])
+    assert turn.outcome == "partial"
+    assert turn.checked.sound, turn.checked.text
+
+
+def test_an_error_of_ours_is_not_called_a_stop_by_the_person(library: Library) -> None:
+    conversation = Conversation(library, Scripted([says("", SEARCH), ZeroDivisionError("ours")]))
+    with pytest.raises(ZeroDivisionError):
+        turn_of(conversation, "when?")
+    assert "error" in conversation.messages[-1].text
+
+
+def test_a_key_in_an_answer_is_masked_before_marks_are_set(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-or-v1-PLANTED0123456789abcdef")
+    turn = ask(library, [says("Your key is sk-or-v1-PLANTED0123456789abcdef, \x1b[31mred.")])
+    assert turn.checked.text.startswith("Your key is [key],")
+    assert "31" not in turn.checked.text

@@ -92,3 +92,43 @@ def test_a_line_that_is_none_is_named(tmp_path: Path) -> None:
     path.write_text(json.dumps({"archivist_recording": 1}) + "\n" + json.dumps({"reply": {"calls": [{}]}}) + "\n")
     with pytest.raises(UserError, match=":2:"):
         recording.read(path)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"text": "x", "usage": "x"},
+        {"text": "x", "usage": {"cost": "free"}},
+        {"text": "x", "usage": {"input_tokens": "many"}},
+        {"text": "x", "finish": "whenever"},
+        {"text": "x", "outcome": "triumph"},
+        {"text": "x", "calls": [{"name": "a"}]},
+    ],
+)
+def test_a_reply_edited_into_nonsense_is_refused_with_its_line(tmp_path: Path, reply: dict[str, object]) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps({"archivist_recording": 1}) + "\n" + json.dumps({"reply": reply}) + "\n")
+    with pytest.raises(UserError, match=":2:"):
+        recording.read(path)
+
+
+@pytest.mark.parametrize("cost", ["NaN", "1e999", "-Infinity"])
+def test_a_cost_that_is_no_number_is_refused(tmp_path: Path, cost: str) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"archivist_recording": 1}\n{"reply": {"text": "x", "usage": {"cost": ' + cost + "}}}\n")
+    with pytest.raises(UserError, match=":2:"):
+        recording.read(path)
+
+
+def test_a_day_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"archivist_recording": 1, "today": "last tuesday"}\n{"reply": {"text": "x"}}\n')
+    with pytest.raises(UserError, match=":1:"):
+        recording.read(path)
+
+
+def test_deep_nesting_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"archivist_recording": 1}\n' + "[" * 100_000 + "\n")
+    with pytest.raises(UserError, match=":2:"):
+        recording.read(path)
