@@ -159,7 +159,12 @@ class OpenRouter:
 
     def _reader(self, request: Request) -> ReplyReader:
         return ReplyReader(
-            self._wire, self._failed, ToolNames(tool.name for tool in request.tools), CallIds(request.messages), local=self._local
+            self._wire,
+            self._failed,
+            ToolNames(tool.name for tool in request.tools),
+            CallIds(request.messages),
+            local=self._local,
+            price=self._known.price if self._known else None,
         )
 
     def _sends_reasoning(self, request: Request) -> bool:

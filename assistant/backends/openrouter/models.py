@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,9 +77,9 @@ def _price(pricing: Any) -> Price | None:
         return None
     try:
         found = Price(float(pricing["prompt"]) * 1e6, float(pricing["completion"]) * 1e6)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    return found if found.input >= 0 and found.output >= 0 else None
+    return found if all(math.isfinite(dollars) and dollars >= 0 for dollars in (found.input, found.output)) else None
 
 
 def _positive(value: Any) -> int | None:
