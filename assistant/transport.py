@@ -47,10 +47,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds. read: the longest silence of a server, which for a model that loads or thinks may be minutes."""
+    """Seconds. read: the longest silence of a server, which for a model that loads or thinks may be minutes. body: of a body from
+    its first byte to its last, however it trickles; None is no limit.
+    """
 
     connect: float = 10.0
     read: float = 300.0
+    body: float | None = None
 
 
 class Transport:
@@ -103,6 +106,7 @@ class Transport:
         self._lock = threading.Lock()
         self._limiter = RateLimiter(per_minute, sleep=sleep, clock=clock) if per_minute else None
         self._sleep = sleep
+        self._clock = clock
         self._now = now
         self._jitter = jitter
 
@@ -266,11 +270,16 @@ class Transport:
         """The lines of a body, split at line feeds alone: a JSON string may hold any other separator of Unicode."""
         chunks = response.iter_bytes()
         size, rest = 0, [b""]
+        until = None if self.timeouts.body is None else self._clock() + self.timeouts.body
         while True:
             try:
                 chunk = next(chunks, None)
             except (httpx.HTTPError, httpx.StreamError) as failure:
                 error = self._unreached(failure, model, began=True)
+                break
+            if until is not None and self._clock() > until:
+                what = f"{self._named(model)} sent no whole reply within {self.timeouts.body:g} s"
+                error = ConnectionFailedError(what, provider=self.provider, model=model, hint="ask again")
                 break
             if chunk is None:
                 if last := b"".join(rest):

@@ -936,3 +936,16 @@ def test_capabilities_by_openrouters_list(model: str, entry: Any, tools: bool, c
     found = backend(ScriptedServer(whole(), pages={"/api/v1/models": listed}), model).capabilities
     assert (found.tools, found.context_length, found.local) == (tools, context, False)
     assert (found.price and (round(found.price.input, 9), round(found.price.output, 9))) == price
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [httpx.ReadTimeout("silent"), httpx.ConnectTimeout("no"), httpx.Response(503), httpx.Response(429), httpx.Response(200)],
+)
+def test_openrouters_list_is_asked_for_once_and_briefly_and_can_be_done_without(answer: Any) -> None:
+    server = ScriptedServer(answer)
+    found = backend(server).capabilities
+    assert (found.tools, found.price, found.reports_cost) == (True, None, True)
+    assert len(server.requests) == 1
+    limits = server.requests[0].extensions["timeout"]
+    assert max(limits["connect"], limits["read"]) <= 10

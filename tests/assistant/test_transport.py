@@ -471,6 +471,16 @@ def test_time_limits_are_those_of_the_settings() -> None:
     assert (Timeouts().connect, Timeouts().read) == (10.0, 300.0)
 
 
+def test_a_body_that_trickles_ends_at_its_limit() -> None:
+    seconds = iter(range(0, 1000, 4))
+    body = Parts(*[b" "] * 50)
+    provider = connected(Server(httpx.Response(200, stream=body)), timeouts=Timeouts(body=10), clock=lambda: float(next(seconds)))
+    with pytest.raises(ConnectionFailedError, match="within 10 s"):
+        provider.get("/models")
+    assert body.closed
+    assert next(seconds) < 40
+
+
 @pytest.mark.parametrize(
     ("base_url", "direct"),
     [
