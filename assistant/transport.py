@@ -38,6 +38,7 @@ Client = httpx.Client
 HttpRequest = httpx.Request
 LONGEST_WAIT = 120.0  # seconds: who asks for more is waited for once
 FIRST_WAIT = 1.0
+LAST_PORT = 65535
 LARGEST_BODY = 64 * 1024 * 1024
 LOCAL_HINT = "is the server running, and is this its port?"
 REMOTE_HINT = "is the network up, and a proxy in HTTPS_PROXY reachable?"
@@ -394,16 +395,26 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def address_of(url: str) -> tuple[str, str] | None:
+    """Host, and host with port as it is shown, of an http(s) URL; None for one that could not be asked."""
+    try:
+        parts = httpx.URL(url)
+        host, port = parts.host, parts.port or (443 if parts.scheme == "https" else 80)
+        # As the socket will do it: an empty or overlong part of a name, or a port beyond all, would only fail there.
+        parts.raw_host.decode("ascii").encode("idna")
+    except (httpx.InvalidURL, ValueError):
+        return None
+    if parts.scheme not in {"http", "https"} or not host or port > LAST_PORT:
+        return None
+    return host, f"{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def _checked_host(provider: str, base_url: str) -> tuple[str, str]:
     """Host, and host with port as it is shown. Raises UserError."""
-    try:
-        url = httpx.URL(base_url)
-    except httpx.InvalidURL:
-        url = httpx.URL("")
-    if url.scheme not in {"http", "https"} or not url.host:
+    found = address_of(base_url)
+    if found is None:
         raise UserError(f"the base URL of {provider} is none", "give one like http://localhost:8080/v1")
-    shown = f"[{url.host}]" if ":" in url.host else url.host
-    return url.host, f"{shown}:{url.port or (443 if url.scheme == 'https' else 80)}"
+    return found
 
 
 def _forms(secret: str) -> tuple[str, ...]:
@@ -430,6 +441,7 @@ __all__ = [
     "RateLimiter",
     "Timeouts",
     "Transport",
+    "address_of",
     "explain_by_status",
     "is_loopback",
     "named",

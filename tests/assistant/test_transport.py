@@ -457,7 +457,20 @@ def test_what_a_provider_says_is_one_harmless_line() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("base_url", ["", "localhost:8080", "ftp://host/", "http://", "http://[::1", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "",
+        "localhost:8080",
+        "ftp://host/",
+        "http://",
+        "http://[::1",
+        "file:///etc/passwd",
+        "http://xn--/v1",
+        "http://a..b/",
+        "http://x:65536/",
+    ],
+)
 def test_a_base_url_that_is_none_is_refused(base_url: str) -> None:
     with pytest.raises(UserError, match="base URL"):
         Transport("provider", base_url)
