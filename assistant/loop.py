@@ -28,10 +28,13 @@ from assistant.events import (
 )
 from assistant.messages import Message, Reply, Request, TextDelta, ToolCall, Usage
 from assistant.prompts import FAILED, LAST_REQUEST, STOPPED
+from assistant.schemas import token_cost
 from assistant.streaming import Interrupted, pieces
 from assistant.tools import Toolbox
 
 _LAST_SECONDS = 60.0  # what the last request may take after the turn's own seconds are over
+_WITHOUT_TOKENS = frozenset({"offline", "replay"})  # no model is asked: there are none to be counted
+_ESTIMATED = "the model does not say how many tokens it used: for the limit they are estimated, four characters to one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Loop:
         self._calls = 0
         self._steps = 0
         self._ids: set[str] = set()
+        self._estimated = False
 
     def run(self, system: str, history: Sequence[Message], question: str) -> Iterator[Event]:
         """Ask the question after the history. Raises ProviderError when the first request fails, KeyboardInterrupt on Ctrl-C;
@@ -124,8 +128,9 @@ class Loop:
             return Stop("calls", f"the limit of {limits.calls} tool calls was reached")
         if limits.tokens is not None and usage.total_tokens >= limits.tokens:
             return Stop("tokens", f"the limit of {limits.tokens} tokens was reached")
-        if limits.cost is not None and usage.cost is not None and usage.cost >= limits.cost:
-            return Stop("cost", f"the limit of ${limits.cost:g} was reached")
+        if limits.cost is not None and (usage.cost is None or usage.cost >= limits.cost):
+            kept = "was reached" if usage.cost is not None else "cannot be kept, because the cost became unknown"
+            return Stop("cost", f"the limit of ${limits.cost:g} {kept}")
         if deadline is not None and self._clock() >= deadline:
             return Stop("seconds", f"the limit of {limits.seconds:g} seconds was reached")
         return None
@@ -143,11 +148,21 @@ class Loop:
                 reply = piece
         if reply is None:
             raise BadReplyError("the reply ended before it was complete", provider=self._backend.name.partition(":")[0])
+        if self._must_estimate(reply):
+            reply = replace(reply, usage=_estimated(request, reply))
+            if not self._estimated:
+                self._estimated = True
+                yield Notice(_ESTIMATED)
         self._usage += reply.usage
         for notice in reply.notices:
             yield Notice(notice)
         yield StepFinished(self._steps, reply.message.text, reply.usage, self._clock() - started, reply.model)
         return reply
+
+    def _must_estimate(self, reply: Reply) -> bool:
+        """Whether the limit of tokens could not be kept, because a model that must have used some tells none."""
+        provider = self._backend.name.partition(":")[0]
+        return self._limits.tokens is not None and reply.usage.total_tokens == 0 and provider not in _WITHOUT_TOKENS
 
     def _with_calls(self, reply: Reply) -> Message:
         """The reply's message with the calls that its text holds where it has no native ones; ids are made unique."""
@@ -202,6 +217,18 @@ class Loop:
         if text.strip():
             # The provider's own form could hold calls, which were not allowed: only the text is kept.
             self._new.append(Message("assistant", text))
+
+
+def _estimated(request: Request, reply: Reply) -> Usage:
+    """About how many tokens a request and its reply had: a quarter of their characters."""
+    read = sum(map(_characters, request.messages)) // 4 + sum(map(token_cost, request.tools))
+    return replace(reply.usage, input_tokens=read, output_tokens=_characters(reply.message) // 4 + 1)
+
+
+def _characters(message: Message) -> int:
+    """How much text a message holds, with its calls and results."""
+    calls = sum(len(call.name) + len(call.arguments) for call in message.calls)
+    return len(message.text) + calls + sum(len(result.content) for result in message.results)
 
 
 def _refuse_unknown_cost(backend: Backend, limits: Limits) -> None:

@@ -51,6 +51,9 @@ def pieces(
                 return
             if isinstance(piece, BaseException):
                 raise piece
+            if isinstance(piece, TextDelta) and deadline is not None and clock() >= deadline:
+                # A server that trickles never leaves the queue empty. A whole Reply that is here is taken all the same.
+                raise Interrupted("no whole reply in time")
             yield piece
     finally:
         unwanted.set()

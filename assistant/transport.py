@@ -38,6 +38,7 @@ Client = httpx.Client
 HttpRequest = httpx.Request
 LONGEST_WAIT = 120.0  # seconds: who asks for more is waited for once
 FIRST_WAIT = 1.0
+LAST_PORT = 65535
 LARGEST_BODY = 64 * 1024 * 1024
 LOCAL_HINT = "is the server running, and is this its port?"
 REMOTE_HINT = "is the network up, and a proxy in HTTPS_PROXY reachable?"
@@ -47,10 +48,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds. read: the longest silence of a server, which for a model that loads or thinks may be minutes."""
+    """Seconds. read: the longest silence of a server, which for a model that loads or thinks may be minutes. body: of a body from
+    its first byte to its last, however it trickles; None is no limit.
+    """
 
     connect: float = 10.0
     read: float = 300.0
+    body: float | None = None
 
 
 class Transport:
@@ -103,6 +107,7 @@ class Transport:
         self._lock = threading.Lock()
         self._limiter = RateLimiter(per_minute, sleep=sleep, clock=clock) if per_minute else None
         self._sleep = sleep
+        self._clock = clock
         self._now = now
         self._jitter = jitter
 
@@ -266,11 +271,16 @@ class Transport:
         """The lines of a body, split at line feeds alone: a JSON string may hold any other separator of Unicode."""
         chunks = response.iter_bytes()
         size, rest = 0, [b""]
+        until = None if self.timeouts.body is None else self._clock() + self.timeouts.body
         while True:
             try:
                 chunk = next(chunks, None)
             except (httpx.HTTPError, httpx.StreamError) as failure:
                 error = self._unreached(failure, model, began=True)
+                break
+            if until is not None and self._clock() > until:
+                what = f"{self._named(model)} sent no whole reply within {self.timeouts.body:g} s"
+                error = ConnectionFailedError(what, provider=self.provider, model=model, hint="ask again")
                 break
             if chunk is None:
                 if last := b"".join(rest):
@@ -385,16 +395,26 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def address_of(url: str) -> tuple[str, str] | None:
+    """Host, and host with port as it is shown, of an http(s) URL; None for one that could not be asked."""
+    try:
+        parts = httpx.URL(url)
+        host, port = parts.host, parts.port or (443 if parts.scheme == "https" else 80)
+        # As the socket will do it: an empty or overlong part of a name, or a port beyond all, would only fail there.
+        parts.raw_host.decode("ascii").encode("idna")
+    except (httpx.InvalidURL, ValueError):
+        return None
+    if parts.scheme not in {"http", "https"} or not host or port > LAST_PORT:
+        return None
+    return host, f"{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def _checked_host(provider: str, base_url: str) -> tuple[str, str]:
     """Host, and host with port as it is shown. Raises UserError."""
-    try:
-        url = httpx.URL(base_url)
-    except httpx.InvalidURL:
-        url = httpx.URL("")
-    if url.scheme not in {"http", "https"} or not url.host:
+    found = address_of(base_url)
+    if found is None:
         raise UserError(f"the base URL of {provider} is none", "give one like http://localhost:8080/v1")
-    shown = f"[{url.host}]" if ":" in url.host else url.host
-    return url.host, f"{shown}:{url.port or (443 if url.scheme == 'https' else 80)}"
+    return found
 
 
 def _forms(secret: str) -> tuple[str, ...]:
@@ -421,6 +441,7 @@ __all__ = [
     "RateLimiter",
     "Timeouts",
     "Transport",
+    "address_of",
     "explain_by_status",
     "is_loopback",
     "named",

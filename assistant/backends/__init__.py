@@ -106,12 +106,17 @@ def resolve(
 
 def _openrouter(model: str, base_url: str | None, *, stream: bool, extra_request: dict[str, Any] | None) -> Backend:
     from assistant.backends.openrouter import BASE_URL, OpenRouter
+    from assistant.transport import address_of, one_line
 
     url = BASE_URL if base_url is None else base_url
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
-        shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # what else it holds may be a secret
-        raise UsageError(f"base-url: got {shown!r}, want http(s)://host[:port]/path", "for example http://127.0.0.1:8080/v1")
+    example = "for example http://127.0.0.1:8080/v1"
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise UsageError("base-url: want http(s)://host[:port]/path, got something else", example) from None
+    if address_of(url) is None or not parts.hostname or "@" in parts.netloc or parts.query:
+        shown = one_line(f"{parts.scheme}://{parts.hostname or ''}{parts.path}", 80)  # what else it holds may be a secret
+        raise UsageError(f"base-url: got {shown!r}, want http(s)://host[:port]/path", example)
     if parts.hostname == urlsplit(BASE_URL).hostname:
         if parts.scheme != "https":
             raise UsageError("base-url: openrouter.ai is asked over https only, or its key would travel in the open")

@@ -110,6 +110,21 @@ def test_no_history_keeps_nothing(library: str, capsys: pytest.CaptureFixture[st
         (["ask", "x?", "-m", "openrouter:m", "--base-url", ""], 2, "want http(s)"),
         (["ask", "--show-request"], 2, "give "),
         (["ask", "x?", "--record", "/nowhere/at/all.jsonl"], 1, "cannot be written"),
+        *(
+            (["ask", "x?", "-m", "openrouter:m", "--base-url", url], 2, "want http(s)")
+            for url in (
+                "http://[::1",
+                "http://xn--/v1",
+                f"http://{'a' * 300}/v1",
+                "http://a..b/",
+                "http://b\u202eox/",
+                "http://x:99999/",
+                "http://x:port/",
+                "http://:secret@x/v1",
+                "http://[x]/",
+                "http://x/\x01",
+            )
+        ),
         (["ask", "x?", "-m", "gemini:gemini-3.8-flash"], 1, "key"),
         (["ask", "x?", "-m", "gemini:gemini-3.8-flash", "--max-cost", "1"], 1, "price"),
         (["models", "use", "gpt"], 2, "want PROVIDER:MODEL"),

@@ -989,6 +989,12 @@ def test_a_blocked_reply_without_text_is_refused(stream: bool) -> None:
         ask(gemini(Google([{"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]}]), stream=stream))
 
 
+@pytest.mark.parametrize("count", [-5, True, "5", None])
+def test_a_token_count_that_is_none_never_lowers_what_was_used(count: Any, stream: bool) -> None:
+    usage = {"promptTokenCount": count, "candidatesTokenCount": 2}
+    assert ask(gemini(Google([event(text("hi"), finish="STOP", usage=usage)]), stream=stream)).usage.total_tokens == 2
+
+
 # Errors
 
 RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "38.601658672s"}
@@ -1013,6 +1019,7 @@ PER_DAY = quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier")
         ("quota", [{**RETRY, "retryDelay": "7s"}], 7.0),
         ("quota", [{**RETRY, "retryDelay": "3600s"}], 120.0),
         ("Quota exceeded, limit: 05", [RETRY], 38.601658672),
+        ("quota", [{"violations": 5}, {"violations": "ab"}, {"violations": [5]}, RETRY], 38.601658672),
     ],
 )
 def test_the_delay_in_the_body_of_a_429_is_waited_for(message: str, details: list[Event], wait: float, stream: bool) -> None:

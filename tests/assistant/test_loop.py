@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from assistant.backends.base import Capabilities
 from assistant.errors import BadReplyError, ConnectionFailedError, ToolError, UserError
 from assistant.events import CallFinished, Ended, Event, Notice
 from assistant.loop import Limits, Loop
-from assistant.messages import Message, Request, Usage
+from assistant.messages import Message, Reply, Request, TextDelta, Usage
 from assistant.tools import Tool, Toolbox
 from tests.assistant.scripted import Scripted, says
 
@@ -189,6 +189,33 @@ def test_tokens_and_cost_are_limits(limits: Limits, reason: str) -> None:
     assert ended.usage.cost == 0.5
 
 
+def test_a_cost_that_becomes_unknown_ends_a_turn_with_a_cost_limit() -> None:
+    silent = says("", ("a", "double", '{"n": 1}'), usage=Usage(10, 5, cost=None))
+    _, ended = run(Scripted([silent, says("best")]), limits=Limits(cost=0.5))
+    assert ended.stop.reason == "cost"
+    assert "unknown" in ended.stop.detail
+    _, unlimited = run(Scripted([silent, says("4")]))
+    assert unlimited.stop.reason == "answered"
+
+
+def test_tokens_that_a_model_does_not_tell_are_estimated_for_the_limit_and_said_once() -> None:
+    silent = [says("", (str(n), "double", f'{{"n": {n}}}'), usage=Usage()) for n in range(5)]
+    long = toolbox(lambda n: "x" * 400)
+    events, ended = run(Scripted([*silent[:2], says("best", usage=Usage())]), long, Limits(tokens=150))
+    assert ended.stop.reason == "tokens"
+    assert ended.usage.total_tokens > 150
+    assert sum("estimated" in event.text for event in events if isinstance(event, Notice)) == 1
+    _, unlimited = run(Scripted([silent[0], says("4", usage=Usage())]), long)
+    assert unlimited.usage.total_tokens == 0
+
+
+def test_a_model_that_is_none_has_no_tokens_to_estimate() -> None:
+    backend = Scripted([says("", ("a", "double", '{"n": 1}'), usage=Usage()), says("2", usage=Usage())])
+    backend.name = "offline"
+    _, ended = run(backend, limits=Limits(tokens=1))
+    assert (ended.stop.reason, ended.usage.total_tokens) == ("answered", 0)
+
+
 def test_a_cost_limit_is_refused_when_the_price_is_unknown() -> None:
     backend = Scripted([says("never")], capabilities=Capabilities())
     with pytest.raises(UserError, match="price"):
@@ -202,6 +229,20 @@ def test_the_time_limit_ends_a_silent_model() -> None:
     assert ended.stop.reason == "seconds"
     assert ended.messages[-1].text == "late" or ended.messages[-1].text == "later"
     assert time.monotonic() - started < 30
+
+
+def test_the_time_limit_ends_a_model_that_trickles() -> None:
+    class Trickling(Scripted):
+        def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
+            for _ in range(300 if request.may_call else 1):
+                time.sleep(0.01)
+                yield TextDelta("a ")
+            yield says("a whole reply")
+
+    started = time.monotonic()
+    _, ended = run(Trickling([]), limits=Limits(seconds=0.2))
+    assert ended.stop.reason == "seconds"
+    assert time.monotonic() - started < 2
 
 
 def test_a_failure_of_the_first_request_is_raised_and_later_ones_end_the_turn() -> None:

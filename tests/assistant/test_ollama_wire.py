@@ -603,7 +603,23 @@ def test_hosts_are_read_as_ollama_reads_them(host: str, url: str) -> None:
     assert server_url(host) == url
 
 
-@pytest.mark.parametrize("host", ["ftp://box", "box:port", "user:secret@box", "[::1"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "ftp://box",
+        "box:port",
+        "user:secret@box",
+        "[::1",
+        "http://xn--",
+        "xn--",
+        "b\u202eox",
+        "a..b",
+        "a" * 300,
+        "box:99999",
+        "http://box/\x01",
+        "[x]",
+    ],
+)
 def test_a_host_that_is_no_address_is_refused(host: str) -> None:
     with pytest.raises(UserError) as caught:
         server_url(host)

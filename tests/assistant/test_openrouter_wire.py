@@ -291,6 +291,33 @@ def test_calls_count_whatever_the_finish_reason_says(finish: str | None, streame
     assert len(ask(answer, streamed=streamed).message.calls) == 1
 
 
+LISTED = {"data": [{"id": MODEL, "pricing": {"prompt": "0.000001", "completion": "0.000005"}}]}
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ({"prompt_tokens": 1000, "completion_tokens": 100}, 0.0015),
+        ({"prompt_tokens": 1000, "completion_tokens": 100, "cost": None}, 0.0015),
+        ({"prompt_tokens": 1000, "completion_tokens": 100, "cost": 0.5}, 0.5),
+        ({"prompt_tokens": 10**400, "completion_tokens": 100}, None),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, None),
+        ({"total_tokens": 5}, None),
+    ],
+)
+def test_a_reply_that_tells_no_cost_is_charged_by_the_price(usage: Any, cost: float | None) -> None:
+    model = backend(ScriptedServer(whole({"content": "A"}, usage=usage), pages={"/api/v1/models": LISTED}), streamed=False)
+    assert model.capabilities.price is not None
+    assert asked(model, QUESTION)[1].usage.cost == (None if cost is None else pytest.approx(cost))
+
+
+@pytest.mark.parametrize("cost", ["1" + "0" * 400, "Infinity", "NaN", "-1", "true", '"1"'])
+def test_a_cost_that_is_no_amount_is_unknown(cost: str) -> None:
+    said = json.dumps({"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}], "usage": {"cost": 7}})
+    reply = ask(httpx.Response(200, content=said.replace("7", cost)), streamed=False)
+    assert reply.usage.cost is None
+
+
 def test_content_in_parts_is_joined() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "thinking", "thinking": []}, {"type": "text", "text": "b"}]
     assert ask(whole({"content": parts}), streamed=False).message.text == "ab"
@@ -899,6 +926,7 @@ def test_a_closed_port_says_so_at_once() -> None:
         ),
         ({"supported_parameters": ["temperature"]}, False, None, None),
         ({"pricing": {"prompt": "-1", "completion": "-1"}}, True, None, None),
+        ({"pricing": {"prompt": 10**400, "completion": "Infinity"}}, True, None, None),
         ({"pricing": {"prompt": "0", "completion": "0"}}, True, None, (0.0, 0.0)),
     ],
 )
@@ -908,3 +936,16 @@ def test_capabilities_by_openrouters_list(model: str, entry: Any, tools: bool, c
     found = backend(ScriptedServer(whole(), pages={"/api/v1/models": listed}), model).capabilities
     assert (found.tools, found.context_length, found.local) == (tools, context, False)
     assert (found.price and (round(found.price.input, 9), round(found.price.output, 9))) == price
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [httpx.ReadTimeout("silent"), httpx.ConnectTimeout("no"), httpx.Response(503), httpx.Response(429), httpx.Response(200)],
+)
+def test_openrouters_list_is_asked_for_once_and_briefly_and_can_be_done_without(answer: Any) -> None:
+    server = ScriptedServer(answer)
+    found = backend(server).capabilities
+    assert (found.tools, found.price, found.reports_cost) == (True, None, True)
+    assert len(server.requests) == 1
+    limits = server.requests[0].extensions["timeout"]
+    assert max(limits["connect"], limits["read"]) <= 10

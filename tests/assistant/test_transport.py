@@ -457,7 +457,20 @@ def test_what_a_provider_says_is_one_harmless_line() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("base_url", ["", "localhost:8080", "ftp://host/", "http://", "http://[::1", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "",
+        "localhost:8080",
+        "ftp://host/",
+        "http://",
+        "http://[::1",
+        "file:///etc/passwd",
+        "http://xn--/v1",
+        "http://a..b/",
+        "http://x:65536/",
+    ],
+)
 def test_a_base_url_that_is_none_is_refused(base_url: str) -> None:
     with pytest.raises(UserError, match="base URL"):
         Transport("provider", base_url)
@@ -469,6 +482,16 @@ def test_time_limits_are_those_of_the_settings() -> None:
     found = server.asked[0].extensions["timeout"]
     assert (found["connect"], found["read"]) == (2.0, 7.0)
     assert (Timeouts().connect, Timeouts().read) == (10.0, 300.0)
+
+
+def test_a_body_that_trickles_ends_at_its_limit() -> None:
+    seconds = iter(range(0, 1000, 4))
+    body = Parts(*[b" "] * 50)
+    provider = connected(Server(httpx.Response(200, stream=body)), timeouts=Timeouts(body=10), clock=lambda: float(next(seconds)))
+    with pytest.raises(ConnectionFailedError, match="within 10 s"):
+        provider.get("/models")
+    assert body.closed
+    assert next(seconds) < 40
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def explain(failure: Failure) -> ProviderError:
     failure = replace(failure, status=code if isinstance(code, int) and failure.status in {None, 200} else failure.status)
     error = explain_by_status(failure)
     text = str(found.get("message") or failure.message)
-    details = list(_details(found))
+    details = list(_objects(found.get("details")))
     if any(detail.get("reason") == "API_KEY_INVALID" for detail in details) or "API key not valid" in text:
         error.hint = KEY_HINT
     elif failure.status == 429:
@@ -56,7 +56,7 @@ def error_of(body: Any) -> Mapping[str, Any]:
 
 def _too_much(error: ProviderError, text: str, details: list[Mapping[str, Any]]) -> ProviderError:
     """A quota of the day (or of nothing at all) never to be waited for, or a limit for the moment with its delay."""
-    violations = [item for detail in details for item in detail.get("violations") or () if isinstance(item, Mapping)]
+    violations = [item for detail in details for item in _objects(detail.get("violations"))]
     quotas = " ".join(str(item.get("quotaId", "")) for item in violations)
     if "PerDay" in quotas or re.search(r"limit: 0(?![\d.])", text):
         return _as(
@@ -75,11 +75,11 @@ def _as(kind: type[ProviderError], error: ProviderError, *, hint: str) -> Provid
     return kind(str(error), provider=error.provider, model=error.model, status=error.status, hint=hint)
 
 
-def _details(error: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    details = error.get("details")
-    for detail in details if isinstance(details, list) else ():
-        if isinstance(detail, Mapping):
-            yield detail
+def _objects(listed: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects of a list; none when it is no list."""
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, Mapping):
+            yield item
 
 
 def _seconds(duration: str) -> float | None:

@@ -122,7 +122,7 @@ class Gathered:
 
     def _count(self, name: str) -> int:
         value = self._usage.get(name)
-        return value if isinstance(value, int) else 0
+        return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _is_plain(part: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from assistant.backends.ollama.request import PROVIDER
 from assistant.errors import BadReplyError, ConnectionFailedError, ProviderError, UserError
 from assistant.failures import named, one_line
-from assistant.transport import is_loopback
+from assistant.transport import address_of, is_loopback
 
 if TYPE_CHECKING:
     import ollama
@@ -180,12 +180,19 @@ def server_url(host: str) -> str:
         parts = urlsplit(f"{scheme}://{rest}")
         name, port = parts.hostname or "127.0.0.1", parts.port
     except ValueError:
-        name, port = "", None
-    if scheme not in {"http", "https"} or not name or "@" in rest:
-        raise UserError("OLLAMA_HOST is not an address", "give one like 127.0.0.1:11434 or http://server:11434")
+        raise _no_address() from None
+    if scheme not in {"http", "https"} or "@" in rest:
+        raise _no_address()
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104 - the contrary of binding to it
     port = port or ({"http": 80, "https": 443}[scheme] if found else DEFAULT_PORT)
-    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}{parts.path}"
+    url = f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}{parts.path}"
+    if address_of(url) is None:
+        raise _no_address()
+    return url
+
+
+def _no_address() -> UserError:
+    return UserError("OLLAMA_HOST is not an address", "give one like 127.0.0.1:11434 or http://server:11434")
 
 
 def _context(info: Mapping[str, Any]) -> int | None:

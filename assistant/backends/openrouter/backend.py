@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 BASE_URL = "https://openrouter.ai/api/v1"
 PATH = "/chat/completions"
+LIST_SECONDS = 10.0  # what the list of models may take: it is asked for before a turn, outside of its limits
 NO_TOOLS = (
     "the model was not told of the tools: the chat template of this server has no place for them "
     "(start llama-server with --jinja and a template that renders tools)"
@@ -69,6 +70,9 @@ class OpenRouter:
         self._local = is_loopback(host)
         explained = partial(explain, router=self._router)
         self._transport = connect(base_url, explain=explained)
+        # Once and briefly: a question can be asked without the list.
+        brief = Timeouts(connect=LIST_SECONDS, read=LIST_SECONDS, body=LIST_SECONDS)
+        self._list = connect(base_url, explain=explained, timeouts=brief, retries=0)
         self._root = connect(base_url.rstrip("/").removesuffix("/v1"), explain=explained)
         self._wire = Wire(model, router=self._router, stream=stream, strict=strict)
         self._extra = extra_request
@@ -81,10 +85,12 @@ class OpenRouter:
 
     @property
     def capabilities(self) -> Capabilities:
-        """By the list of models of the server; asked for once. Raises ProviderError."""
+        """By the list of models of the server; asked for once. Raises ProviderError for a server that is not OpenRouter, without
+        whose list they are unknown.
+        """
         if self._known is None:
             if self._router:
-                self._known = router_capabilities(self._transport, self.model)
+                self._known = router_capabilities(self._list, self.model)
             else:
                 self._known = server_capabilities(self._transport, self._root, self.model, local=self._local)
             self._wire = replace(self._wire, tools=self._known.tools)
@@ -136,6 +142,7 @@ class OpenRouter:
     def close(self) -> None:
         """Give back connections."""
         self._transport.close()
+        self._list.close()
         self._root.close()
 
     def _once(self, request: Request, *, reasoning: bool) -> Generator[TextDelta | Reply, None, None]:
@@ -159,7 +166,12 @@ class OpenRouter:
 
     def _reader(self, request: Request) -> ReplyReader:
         return ReplyReader(
-            self._wire, self._failed, ToolNames(tool.name for tool in request.tools), CallIds(request.messages), local=self._local
+            self._wire,
+            self._failed,
+            ToolNames(tool.name for tool in request.tools),
+            CallIds(request.messages),
+            local=self._local,
+            price=self._known.price if self._known else None,
         )
 
     def _sends_reasoning(self, request: Request) -> bool:

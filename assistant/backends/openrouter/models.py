@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +15,20 @@ _CONTEXT_FIELDS = ("context_length", "max_model_len", "max_context_length")  # O
 
 
 def router_capabilities(transport: Transport, model: str) -> Capabilities:
-    """By OpenRouter's list of models; a model that is not on it has unknown capabilities. Raises ProviderError."""
-    entry = _entry(transport.get("/models", model), model)
+    """By OpenRouter's list of models; without the list, or for a model that is not on it, they are unknown.
+
+    Its replies say what they cost, whatever the list says.
+    """
+    try:
+        entry = _entry(transport.get("/models", model), model)
+    except ProviderError:
+        entry = {}  # the question itself is asked next, and what keeps it from being answered is said then
     parameters = entry.get("supported_parameters")
     return Capabilities(
         tools="tools" in parameters if isinstance(parameters, list) else True,
         context_length=_context(entry),
         price=_price(entry.get("pricing")),
+        reports_cost=True,
     )
 
 
@@ -76,9 +84,9 @@ def _price(pricing: Any) -> Price | None:
         return None
     try:
         found = Price(float(pricing["prompt"]) * 1e6, float(pricing["completion"]) * 1e6)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    return found if found.input >= 0 and found.output >= 0 else None
+    return found if all(math.isfinite(dollars) and dollars >= 0 for dollars in (found.input, found.output)) else None
 
 
 def _positive(value: Any) -> int | None:

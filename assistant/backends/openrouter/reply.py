@@ -7,10 +7,12 @@ repaired: what a stream cuts is an error, what a model wrote wrongly goes to the
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assistant.backends.base import Price
 from assistant.backends.chat_wire import CallIds, is_whole
 from assistant.backends.openrouter.explain import first_choice
 from assistant.backends.openrouter.request import PROVIDER, Wire
@@ -43,6 +45,7 @@ class ReplyReader:
     """Reads one reply, whole or in chunks: `feed` each of them, then ask for `reply`.
 
     failed: makes the error for a body that holds one. names: of the tools that were declared. ids: those of the conversation.
+    price: for replies that do not say what they cost.
     """
 
     wire: Wire
@@ -50,6 +53,7 @@ class ReplyReader:
     names: ToolNames
     ids: CallIds
     local: bool = False
+    price: Price | None = None
     _text: list[str] = field(default_factory=list)
     _refusal: list[str] = field(default_factory=list)
     _calls: list[_PartialCall] = field(default_factory=list)
@@ -185,17 +189,28 @@ class ReplyReader:
         return _FINISH.get(self._finish, "other")
 
     def _used(self) -> Usage:
-        """Tokens and dollars; a server on this machine costs nothing, any other what it says."""
+        """Tokens and dollars."""
         details = self._usage.get("prompt_tokens_details")
         cached = details.get("cached_tokens") if isinstance(details, Mapping) else 0
-        cost = self._usage.get("cost")
-        known = isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0
         return Usage(
             _count(self._usage.get("prompt_tokens")),
             _count(self._usage.get("completion_tokens")),
             _count(cached),
-            0.0 if self.local else float(cost) if known and cost is not None else None,
+            0.0 if self.local else self._cost(),
         )
+
+    def _cost(self) -> float | None:
+        """Dollars as the reply says, else by the price of its tokens (those from a cache at the full one); None when unknown."""
+        told = self._usage.get("cost")
+        try:
+            if isinstance(told, int | float) and not isinstance(told, bool) and told >= 0:
+                return float(told) if math.isfinite(told) else None
+            counts = (_count(self._usage.get("prompt_tokens")), _count(self._usage.get("completion_tokens")))
+            if self.price is None or not any(counts):
+                return None
+            return counts[0] / 1e6 * self.price.input + counts[1] / 1e6 * self.price.output
+        except OverflowError:  # JSON has whole numbers that are larger than any float
+            return None
 
     def _bad(self, what: str) -> BadReplyError:
         return BadReplyError(
