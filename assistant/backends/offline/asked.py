@@ -201,6 +201,8 @@ def _inside(question: Question, names: Names) -> list[_Phrase]:
     for index, word in enumerate(question.words):
         if word.lower in wording.INSIDE or (word.lower == "to" and index and question.words[index - 1].lower == "according"):
             phrase = _scan(question, names, index + 1)
+            if wording.NOT.search(question.text[: word.start]):
+                continue  # there is no filter for what documents are not
             if phrase and phrase.head - index <= 5 and _is_place(question, names, index, phrase):
                 found.append(phrase)
         elif word.lower in wording.DECIDING and question.is_free(index):

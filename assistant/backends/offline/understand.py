@@ -16,15 +16,16 @@ from assistant.backends.offline import unspaced, wording
 from assistant.backends.offline.asked import Asked, find_asked
 from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.dating import Dated, find_dates
+from assistant.backends.offline.fields import find_fields, find_listed_field
 from assistant.backends.offline.named import find_author, find_file_type, find_language, find_metadata, find_tags
 from assistant.backends.offline.names import Names
+from assistant.backends.offline.phrases import phrases
 from assistant.backends.offline.question import Question
 from search.languages import STOPWORDS
 
 Intent = Literal["search", "keyword", "similar", "list", "count"]
 SPOKEN = ("en", "de", "fr", "es", "ja", "zh")
 _LISTED = 20
-_UNCOUNTED = "documents are counted by their properties, not by what they say: passages are shown instead"
 _IDENTIFIER = re.compile(r"(?=.*[\d_.:/#+-]|.*[a-z][A-Z])[\w.:/#+@-]{3,}")
 _LONGEST_TEXT = 2000  # characters of a pasted text
 _LONGEST_QUESTION = 2000
@@ -56,14 +57,16 @@ class Plan:
     @property
     def said(self) -> str:
         """How the question was understood, for the person."""
-        verbs = {"count": "count documents", "list": "list documents", "similar": "find similar passages"}
-        parts = [verbs.get(self.intent, f"search for {self.query!r}")]
+        words = phrases(self.language)
+        verbs, fields = words.verbs, words.fields
+        parts = [verbs[self.intent] if self.intent in {"count", "list", "similar"} else verbs["search"].format(query=self.query)]
         for name, value in self.filters.items():
             if name not in {"after", "before", "date_field"}:
-                parts.append(f"{name} {' and '.join(value) if isinstance(value, tuple) else value}")
-        parts += [f"{self.filters.get('date_field', '')} {self.days}".strip()] if self.days else []
-        parts += [f"by {self.group_by}"] if self.group_by else []
-        return "understood: " + ", ".join(parts)
+                parts.append(f"{fields.get(name, name)} {words.both.join(value) if isinstance(value, tuple) else value}")
+        dated = str(self.filters.get("date_field", ""))
+        parts += [f"{fields.get(dated, dated)} {self.days}".strip()] if self.days else []
+        parts += [verbs["by"].format(field=fields.get(self.group_by, self.group_by))] if self.group_by else []
+        return words.understood.format(parts=words.comma.join(parts))
 
 
 def understand(text: str, catalogue: Catalogue, *, today: date | None = None) -> Plan:
@@ -76,8 +79,13 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
     question = Question(text, language=language, is_head=names.is_document, is_name=names.is_compound)
     dated = find_dates(question, today, is_document=names.is_document)
     counting = wording.COUNTING.search(question.free_text())
-    group_by = _grouping(question)
+    fields = find_fields(question, names)
+    listed_field, of_categories = find_listed_field(question, names)
+    group_by = listed_field or _grouping(question)
     asked, counted = _asked(question, names, counting)
+    for name, values in (*fields.items(), ("category", of_categories)):
+        getattr(asked, name).extend(values)
+    asked.documents = asked.documents or bool(listed_field) or (bool(fields) and not question.rest(_is_empty))
     filters = _filters(asked, dated)
     limit, order_by = _order(question, asked.documents)
     query = question.rest(_is_empty) if question.touched else text.strip()
@@ -93,9 +101,11 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
         limit=limit,
         documents=asked.documents,
         language=language,
-        days=_days(dated),
+        days=_days(dated, language),
         topics=tuple(word for word in re.findall(r"\w+", query.lower()) if names.tag(word) or names.format(word)),
-        notes=tuple(filter(None, (dated.note if dated else "", _UNCOUNTED if counts and intent != "count" else ""))),
+        notes=tuple(
+            filter(None, (dated.note if dated else "", phrases(language).uncounted if counts and intent != "count" else ""))
+        ),
     )
 
 
@@ -121,10 +131,9 @@ def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> 
 
 def spoken_language(text: str, catalogue: Catalogue) -> str:
     """The language to answer in: the question's, as far as it can be told from a few words, else English."""
-    if re.search(r"[\u3041-\u30ff]", text):
-        return "ja"
-    if re.search(r"[\u4e00-\u9fff]", text):
-        return "ja" if "ja" in catalogue.languages and "zh" not in catalogue.languages else "zh"
+    unspaced_language = unspaced.language_of(text, catalogue.languages)
+    if unspaced_language:
+        return unspaced_language
     words = set(re.findall(r"[^\W\d_]{2,}", text.lower()))
     counts = {code: len(words & STOPWORDS[code]) for code in SPOKEN if code in STOPWORDS}
     best = max(counts, key=lambda code: counts[code])
@@ -190,13 +199,11 @@ def _filters(asked: Asked, dated: Dated | None) -> dict[str, Any]:
     return filters
 
 
-def _days(dated: Dated | None) -> str:
+def _days(dated: Dated | None, language: str) -> str:
     """The days of a date filter in words."""
     if dated is None or not (dated.start or dated.end):
         return ""
-    if dated.start and dated.end:
-        return f"{dated.start} to {dated.end}"
-    return f"since {dated.start}" if dated.start else f"until {dated.end}"
+    return phrases(language).days(dated.start, dated.end)
 
 
 def _is_empty(word: str) -> bool:

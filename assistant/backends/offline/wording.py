@@ -157,6 +157,33 @@ GROUPS = {
     "mois": "month",
     "mes": "month",
 }
+# Words that only name a field, and the filter that they name; the singular and plural of "file" and the like are documents.
+FIELD_WORDS = {
+    word: field
+    for field, words in {
+        "category": "category categories kategorie kategorien catégorie catégories categoría categorías categoria categorias",
+        "format": "type types filetype filetypes format formats formate formaten typ typen dateityp dateitypen extensions "
+        "formato formatos tipo tipos",
+        "tags": "tag tags schlagwort schlagwörter schlagwörtern étiquette étiquettes etiqueta etiquetas",
+        "language": "language languages sprache sprachen langue langues idioma idiomas",
+        "author": "author authors autor autoren autorin autorinnen auteur auteurs autores autora",
+    }.items()
+    for word in words.split()
+}
+FIELD_GROUPS = {"category": "category", "format": "format", "tags": "tag", "language": "language", "author": "author"}
+# Beside a field's name these say nothing either: "which tags do we use?".
+ABOUT_FIELDS = words_of(
+    """use used uses using available exist exists existing there different distinct library collection archive occur in my our
+    existieren benutzt verwendet verschiedene verschiedenen vorhanden bibliothek vorkommen
+    existent existe existen utilisés utilisées disponibles bibliothèque biblioteca usadas usados hay kinds kind"""
+)
+UNSPACED_FIELDS = {
+    **dict.fromkeys(("カテゴリー", "カテゴリ", "分類", "类别", "类目", "分类", "類別"), "category"),
+    **dict.fromkeys(("ファイル形式", "形式", "文件格式", "文件类型", "格式", "类型", "フォーマット"), "format"),
+    **dict.fromkeys(("タグ", "标签", "標籤"), "tag"),
+    **dict.fromkeys(("言語", "语言", "語言"), "language"),
+    **dict.fromkeys(("著者", "作者", "筆者"), "author"),
+}
 SIMILAR = re.compile(
     r"\b(?:similar(?:es)?|like|resembl\w+|ähnlich\w*|semblables?|similaires?|parecid[oa]s?)\b(?:\s+(?:to|zu|wie|à|aux?|a|the"
     r"|this|these|that|following|diese[nrms]?|dieser|cette|cet|ce|este|esta))*\s*(?P<what>[^:\n]{0,60}?)\s*:\s*(?P<text>\S[\s\S]*)$",
