@@ -225,6 +225,38 @@ def test_the_newest_are_ordered_by_date() -> None:
     assert (found.intent, found.order_by, found.limit) == ("list", "date", 3)
 
 
+@pytest.mark.parametrize(
+    ("question", "order_by", "oldest", "limit"),
+    [
+        ("list 5 recipes", "", False, 5),
+        ("latest 3 letters", "date", False, 3),
+        ("the three most recent letters", "date", False, 3),
+        ("newest document?", "date", False, 1),
+        ("show the last 3 letters", "date", False, 3),
+        ("most recent letters", "date", False, 0),
+        ("letters, oldest first", "date", True, 0),
+        ("what are the 5 oldest letters?", "date", True, 5),
+        ("die 3 neuesten Dokumente", "date", False, 3),
+        ("das älteste Dokument", "date", True, 1),
+        ("le document le plus récent", "date", False, 1),
+        ("los 3 documentos más recientes", "date", False, 3),
+        ("el documento más antiguo", "date", True, 1),
+        ("最新の文書3件", "date", False, 3),
+        ("最早的两个文档", "date", True, 2),
+    ],
+)
+def test_a_number_and_an_order_before_what_is_listed(question: str, order_by: str, oldest: bool, limit: int) -> None:
+    found = plan(question)
+    assert (found.intent, found.query) == ("list", "")
+    assert (found.order_by, found.oldest, found.limit) == (order_by, oldest, limit)
+
+
+@pytest.mark.parametrize("question", ["list 3 ways to prune a rose", "top 5 causes of frost", "error 12 in the boiler"])
+def test_other_numbers_are_looked_for(question: str) -> None:
+    assert plan(question).limit == 0
+    assert any(digit in plan(question).query for digit in "351")
+
+
 def test_a_name_that_two_authors_share_is_no_author() -> None:
     assert "author" not in plan("letters by Moss").filters
     assert plan("letters by Cora").filters["author"] == ("Cora Moss",)

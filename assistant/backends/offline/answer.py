@@ -76,7 +76,7 @@ def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, lacking
     if value.get("hits"):
         return _from_hits(plan, question, value, said)
     if "total" in value and value.get("found") != 0 and value["total"]:
-        return Answer(_listed(value, said) if "documents" in value else _counted(value, said))
+        return Answer(_listed(value, said, plan) if "documents" in value else _counted(value, said))
     return Answer(_nothing(value, said), "absent")
 
 
@@ -117,9 +117,11 @@ def _dates(written: str, said: Phrases) -> str:
     return days + (said.brackets.format(said.fields[field]) if field in said.fields else "")
 
 
-def _total(value: Mapping[str, Any], said: Phrases) -> str:
+def _total(value: Mapping[str, Any], said: Phrases, *, shown: int = 0) -> str:
+    """How many there are, with the filters. shown: of how many of them alone the answer speaks."""
     total, filters = value["total"], _filters(value, said)
     number = said.one_document if total == 1 else said.documents.format(total=total)
+    number = said.some.format(shown=shown, total=total) if shown else number
     return number + said.brackets.format(filters) if filters else number
 
 
@@ -130,13 +132,18 @@ def _counted(value: Mapping[str, Any], said: Phrases) -> str:
     return "\n".join([f"{_total(value, said)}:", *(f"- {name}: {count}" for name, count in counts.items())])
 
 
-def _listed(value: Mapping[str, Any], said: Phrases) -> str:
-    lines = [f"{_total(value, said)}:", ""]
-    for document in value["documents"]:
+def _listed(value: Mapping[str, Any], said: Phrases, plan: Plan) -> str:
+    documents = list(value["documents"])
+    some = 0 < plan.limit < value["total"]
+    if plan.oldest:
+        documents.reverse()
+    lines = [f"{_total(value, said, shown=len(documents) if some else 0)}:", ""]
+    for document in documents:
         details = ", ".join(str(document[name]) for name in ("path", "date") if document.get(name))
         key = f" [{document['key']}]" if document.get("key") else ""
         lines.append(f"- {_line(document.get('title') or document.get('path') or '')} ({details}){key}")
-    return "\n".join([*lines, *(["", said.goes_on] if value.get("more") else [])])
+    goes_on = not some and (value.get("more") or (plan.oldest and len(documents) < value["total"]))
+    return "\n".join([*lines, *(["", said.goes_on] if goes_on else [])])
 
 
 def _nothing(value: Mapping[str, Any], said: Phrases) -> str:

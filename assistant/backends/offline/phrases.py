@@ -14,6 +14,7 @@ class Phrases:
     nearest: str
     weak: str
     documents: str
+    some: str
     one_document: str
     goes_on: str
     failed: str
@@ -41,6 +42,7 @@ _PHRASES = {
         nearest="The nearest:",
         weak="No passage says this in the same words. The nearest in meaning:",
         documents="{total} documents",
+        some="{shown} of {total} documents",
         one_document="1 document",
         goes_on="The list goes on.",
         failed="The search failed: {reason}",
@@ -64,6 +66,7 @@ _PHRASES = {
         nearest="Am nächsten kommen:",
         weak="Keine Stelle sagt es mit diesen Worten. Dem Sinn nach am nächsten:",
         documents="{total} Dokumente",
+        some="{shown} von {total} Dokumenten",
         one_document="1 Dokument",
         goes_on="Die Liste geht weiter.",
         failed="Die Suche ist fehlgeschlagen: {reason}",
@@ -101,6 +104,7 @@ _PHRASES = {
         nearest="Le plus proche :",
         weak="Aucun passage ne le dit en ces termes. Le plus proche par le sens :",
         documents="{total} documents",
+        some="{shown} sur {total} documents",
         one_document="1 document",
         goes_on="La liste continue.",
         failed="La recherche a échoué : {reason}",
@@ -138,6 +142,7 @@ _PHRASES = {
         nearest="Lo más cercano:",
         weak="Ningún pasaje lo dice con estas palabras. Lo más cercano en sentido:",
         documents="{total} documentos",
+        some="{shown} de {total} documentos",
         one_document="1 documento",
         goes_on="La lista continúa.",
         failed="La búsqueda falló: {reason}",
@@ -175,6 +180,7 @@ _PHRASES = {
         nearest="最も近いもの：",
         weak="同じ言葉で述べた箇所はありません。意味が最も近いもの：",
         documents="{total}件の文書",
+        some="{total}件の文書のうち{shown}件",
         one_document="1件の文書",
         goes_on="一覧は続きます。",
         failed="検索に失敗しました：{reason}",
@@ -215,6 +221,7 @@ _PHRASES = {
         nearest="最接近的：",
         weak="没有段落用同样的词说明。意思最接近的：",
         documents="{total}个文档",
+        some="{total}个文档中的{shown}个",
         one_document="1个文档",
         goes_on="列表未完。",
         failed="搜索失败：{reason}",

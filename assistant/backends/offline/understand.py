@@ -19,13 +19,14 @@ from assistant.backends.offline.dating import Dated, find_dates
 from assistant.backends.offline.fields import find_fields, find_listed_field
 from assistant.backends.offline.named import find_author, find_file_type, find_language, find_metadata, find_tags
 from assistant.backends.offline.names import Names
+from assistant.backends.offline.ordering import Ordered, find_order, find_order_behind
 from assistant.backends.offline.phrases import phrases
 from assistant.backends.offline.question import Question
+from assistant.backends.offline.unspaced import Unspaced
 from search.languages import STOPWORDS
 
 Intent = Literal["search", "keyword", "similar", "list", "count"]
 SPOKEN = ("en", "de", "fr", "es", "ja", "zh")
-_LISTED = 20
 _IDENTIFIER = re.compile(r"(?=.*[\d_.:/#+-]|.*[a-z][A-Z])[\w.:/#+@-]{3,}")
 _LONGEST_TEXT = 2000  # characters of a pasted text
 _LONGEST_QUESTION = 2000
@@ -36,9 +37,10 @@ class Plan:
     """A question as it was understood.
 
     query: what to search for, "" when the filters say everything. filters: arguments of filter_documents and count_documents;
-    dates as ISO days, `before` exclusive. key: the passage to find others like. documents: documents are asked for rather than a
-    fact. topics: words of the query that are tags or formats of
-    the library. language: in which the fixed phrases of the answer are said. notes: what was not understood as written.
+    dates as ISO days, `before` exclusive. key: the passage to find others like. oldest: the end of the list that `order_by` gives
+    is wanted. limit: how many are, 0 where that is not said. documents: documents are asked for rather than a fact. topics: words
+    of the query that are tags or formats of the library. language: in which the fixed phrases of the answer are said. notes: what
+    was not understood as written.
     """
 
     intent: Intent
@@ -47,6 +49,7 @@ class Plan:
     key: str = ""
     group_by: str = ""
     order_by: str = ""
+    oldest: bool = False
     limit: int = 0
     documents: bool = False
     language: str = "en"
@@ -82,12 +85,15 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
     fields = find_fields(question, names)
     listed_field, of_categories = find_listed_field(question, names)
     group_by = listed_field or _grouping(question)
-    asked, counted = _asked(question, names, counting)
+    behind = find_order_behind(question, names)
+    asked, unwritten = _asked(question, names, counting)
+    counted = counting is not None or unwritten.counting
     for name, values in (*fields.items(), ("category", of_categories)):
         getattr(asked, name).extend(values)
     asked.documents = asked.documents or bool(listed_field) or (bool(fields) and not question.rest(_is_empty))
     filters = _filters(asked, dated)
-    limit, order_by = _order(question, asked.documents)
+    ordered = find_order(question, names, asked.first, asked.head, behind) if asked.documents else Ordered()
+    ordered = unwritten.ordered if unwritten.documents else ordered
     query = question.rest(_is_empty) if question.touched else text.strip()
     query = "" if asked.documents and wording.UNSPACED_REST.match(query) else query
     counts = asked.documents and (counted or bool(group_by))
@@ -97,8 +103,9 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
         query=query if intent in {"search", "keyword"} else "",
         filters=filters,
         group_by=group_by if intent == "count" else "",
-        order_by=order_by or ({"modified": "modified"}.get(dated.field, "date") if dated else ""),
-        limit=limit,
+        order_by="date" if ordered.order else ({"modified": "modified"}.get(dated.field, "date") if dated else ""),
+        oldest=ordered.order == "oldest",
+        limit=ordered.limit,
         documents=asked.documents,
         language=language,
         days=_days(dated, language),
@@ -109,8 +116,8 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
     )
 
 
-def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> tuple[Asked, bool]:
-    """The filters that the question names, and whether a number is asked for."""
+def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> tuple[Asked, Unspaced]:
+    """The filters that the question names, and what it asks for in a script without spaces."""
     tags, metadata, formats = find_tags(question, names), find_metadata(question, names), find_file_type(question, names)
     opened = _opening(question, counting)
     unwritten = unspaced.read(question, names)
@@ -126,7 +133,7 @@ def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> 
     asked.format += formats + unwritten.format
     asked.category += unwritten.category
     asked.documents = asked.documents or unwritten.documents
-    return asked, counting is not None or unwritten.counting
+    return asked, unwritten
 
 
 def spoken_language(text: str, catalogue: Catalogue) -> str:
@@ -173,17 +180,6 @@ def _grouping(question: Question) -> str:
         return ""
     question.take(*match.span())
     return wording.GROUPS[match["what"].lower()]
-
-
-def _order(question: Question, documents: bool) -> tuple[int, str]:
-    """How many are wanted, and whether the newest: "the latest 3 incidents"."""
-    if not documents:
-        return 0, ""
-    newest = [i for i, word in enumerate(question.words) if word.lower in wording.NEWEST and question.is_free(i)]
-    numbers = [i for near in newest for i in (near - 1, near + 1) if question.is_free(i) and question.words[i].text.isdigit()]
-    for index in {*newest, *numbers}:
-        question.take_words(index, index)
-    return (min(int(question.words[numbers[0]].text), _LISTED) if numbers else 0), ("date" if newest else "")
 
 
 def _filters(asked: Asked, dated: Dated | None) -> dict[str, Any]:

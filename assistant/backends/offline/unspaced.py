@@ -10,8 +10,18 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from assistant.backends.offline.names import Names
+from assistant.backends.offline.ordering import MOST_LISTED, Ordered
 from assistant.backends.offline.question import Question
-from assistant.backends.offline.wording import UNSPACED_COUNTING, UNSPACED_FIELDS, UNSPACED_KINDS, UNSPACED_LISTING
+from assistant.backends.offline.wording import (
+    UNSPACED_COUNTING,
+    UNSPACED_FIELDS,
+    UNSPACED_KINDS,
+    UNSPACED_LISTING,
+    UNSPACED_NEWEST,
+    UNSPACED_NUMBER,
+    UNSPACED_NUMERALS,
+    UNSPACED_OLDEST,
+)
 
 _UNSPACED = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 
@@ -51,6 +61,7 @@ class Unspaced:
 
     documents: bool = False
     counting: bool = False
+    ordered: Ordered = field(default_factory=Ordered)
     category: list[str] = field(default_factory=list)
     format: list[str] = field(default_factory=list)
 
@@ -66,11 +77,12 @@ def read(question: Question, names: Names) -> Unspaced:
         (name for name in names.catalogue.categories if len(name) > 1 and re.search(_alone(name), text, re.IGNORECASE)), None
     )
     counting, listing = UNSPACED_COUNTING.search(text), UNSPACED_LISTING.search(text)
-    if not (kind or (category and (counting or listing))):
+    ordered = _ordered(text)
+    if not (kind or (category and (counting or listing or ordered != Ordered()))):
         return found
     found.documents = True
-    found.counting = counting is not None
-    for pattern in (UNSPACED_KINDS, UNSPACED_COUNTING, UNSPACED_LISTING):
+    found.counting, found.ordered = counting is not None, ordered
+    for pattern in (UNSPACED_NUMBER, UNSPACED_NEWEST, UNSPACED_OLDEST, UNSPACED_KINDS, UNSPACED_COUNTING, UNSPACED_LISTING):
         for match in pattern.finditer(text):
             question.take(*match.span())
     if category:
@@ -85,6 +97,14 @@ def read(question: Question, names: Names) -> Unspaced:
             found.format.append(format_)
             question.take(*word.span())
     return found
+
+
+def _ordered(text: str) -> Ordered:
+    """How many are wanted and in which order: "最新の3件"."""
+    match = UNSPACED_NUMBER.search(text)
+    limit = (int(match["digits"]) if match["digits"] else UNSPACED_NUMERALS[match["han"]]) if match else 0
+    newest, oldest = UNSPACED_NEWEST.search(text), UNSPACED_OLDEST.search(text)
+    return Ordered(min(limit, MOST_LISTED), "newest" if newest else "oldest" if oldest else "")
 
 
 def _alone(name: str) -> str:

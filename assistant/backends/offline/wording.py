@@ -114,7 +114,22 @@ CHANGING = re.compile(
     re.IGNORECASE,
 )
 CREATING = re.compile(r"\b(?:created|erstellt|angelegt|créée?s?|cread[oa]s?)\b", re.IGNORECASE)
-NEWEST = words_of("most latest newest recent neueste neuesten neuester letzten derniers dernières últimos últimas")
+NEWEST = words_of(
+    """most latest newest recent neueste neuesten neuester neuestes neuste neusten jüngste jüngsten jüngster jüngstes
+    letzte letzten letzter letztes dernier dernière derniers dernières último última últimos últimas"""
+)
+OLDEST = words_of("oldest earliest älteste ältesten ältester ältestes früheste frühesten frühester frühestes")
+LAST = words_of("last top")
+NUMERALS = {
+    word: value
+    for words in (
+        "two three four five six seven eight nine ten",
+        "zwei drei vier fünf sechs sieben acht neun zehn",
+        "deux trois quatre cinq six sept huit neuf dix",
+        "dos tres cuatro cinco seis siete ocho nueve diez",
+    )
+    for value, word in enumerate(words.split(), start=2)
+}
 TAGGED = re.compile(
     r"\b(?:(?:tagged|labelled|labeled)(?: (?:as|with))?|with (?:the )?(?:tags?|labels?)|(?:tags?|labels?)\s*[:=]"
     r"|(?:mit (?:dem|den) )?(?:tags?|schlagw[oö]rt(?:ern|er)?)\s*:?|getaggt (?:mit|als)"
@@ -261,6 +276,12 @@ UNSPACED_LISTING = re.compile(
     r"(?:すべて|全て|全部)?(?:の)?(?:一覧|リスト)(?:を)?|見せて|表示して|挙げて|ありますか|列出|显示|有哪些|哪些|どの|どれ|所有|すべての|全ての"
 )
 UNSPACED_KINDS = re.compile(r"(?:文書|書類|資料|ドキュメント|ファイル|ページ|文档|文件|文章|资料|页面)")
+UNSPACED_NEWEST = re.compile(r"最新|最近|最も新しい|一番新しい|新しい順")
+UNSPACED_OLDEST = re.compile(r"最古|最も古い|一番古い|古い順|最早|最旧|最舊|最老")
+UNSPACED_NUMBER = re.compile(
+    r"(?P<digits>\d{1,3})\s*(?:件|個|个|本|つ|枚|通|篇|份)|(?P<han>[二两三四五六七八九十])(?:件|個|个|本|つ|枚|通|篇|份)"
+)
+UNSPACED_NUMERALS = {"两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
 UNSPACED_REST = re.compile(r"^[\sのはがをにでとかもへ的了在是吗呢有请把中关于ですますしたくさいだ、。？?！!]*$")
 
 FORMAT_WORDS = {"word": "docx", "excel": "xlsx", "powerpoint": "pptx", "bash": "shell", "golang": "go", "plaintext": "text"}
