@@ -149,6 +149,10 @@ def test_a_chinese_answer_has_no_english_line() -> None:
     )
 
 
+def test_a_chinese_count_ends_in_a_chinese_stop() -> None:
+    assert answer("有多少文件？", {"total": 7, "set": "set_1"}) == "7个文档。"
+
+
 def test_a_failure_is_told() -> None:
     plan = understand("boiler", Catalogue())
     said = compose(plan, "boiler", [ToolResult("offline_1", "hybrid_search", "Error: the model is not there", is_error=True)])

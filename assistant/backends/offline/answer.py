@@ -68,7 +68,7 @@ def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, lacking
     last = results[-1]
     value = read_result(last)
     if last.is_error and lacking:
-        names = [f"- {said.fields.get(name, name)}: {', '.join(known)}" for name, _, known in lacking]
+        names = [f"- {said.fields.get(name, name)}{said.colon} {said.comma.join(known)}" for name, _, known in lacking]
         wanted = said.comma.join(f"{said.fields.get(name, name)} {each}" for name, each, _ in lacking)
         return Answer("\n".join([said.absent + said.brackets.format(wanted), *names]), "absent")
     if last.is_error or value is None:
@@ -128,8 +128,8 @@ def _total(value: Mapping[str, Any], said: Phrases, *, shown: int = 0) -> str:
 def _counted(value: Mapping[str, Any], said: Phrases) -> str:
     counts = value.get("counts")
     if not isinstance(counts, Mapping) or not counts:
-        return f"{_total(value, said)}."
-    return "\n".join([f"{_total(value, said)}:", *(f"- {name}: {count}" for name, count in counts.items())])
+        return _total(value, said) + said.stop
+    return "\n".join([_total(value, said) + said.colon, *(f"- {name}: {count}" for name, count in counts.items())])
 
 
 def _listed(value: Mapping[str, Any], said: Phrases, plan: Plan) -> str:
@@ -137,7 +137,7 @@ def _listed(value: Mapping[str, Any], said: Phrases, plan: Plan) -> str:
     some = 0 < plan.limit < value["total"]
     if plan.oldest:
         documents.reverse()
-    lines = [f"{_total(value, said, shown=len(documents) if some else 0)}:", ""]
+    lines = [_total(value, said, shown=len(documents) if some else 0) + said.colon, ""]
     for document in documents:
         details = ", ".join(str(document[name]) for name in ("path", "date") if document.get(name))
         key = f" [{document['key']}]" if document.get("key") else ""

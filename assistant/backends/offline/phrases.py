@@ -27,6 +27,8 @@ class Phrases:
     comma: str = ", "
     both: str = " and "
     brackets: str = " ({})"
+    stop: str = "."
+    colon: str = ":"
     own_reasons: bool = True  # whether the reasons that a tool gives, in English, go with the others of this language
 
     def days(self, start: str | None, end: str | None) -> str:
@@ -214,6 +216,8 @@ _PHRASES = {
         both="と",
         comma="、",
         brackets="（{}）",
+        stop="。",
+        colon="：",
         own_reasons=False,
     ),
     "zh": Phrases(
@@ -254,6 +258,8 @@ _PHRASES = {
         both="和",
         comma="，",
         brackets="（{}）",
+        stop="。",
+        colon="：",
         own_reasons=False,
     ),
 }
