@@ -235,6 +235,8 @@ def test_the_newest_are_ordered_by_date() -> None:
         ("show the last 3 letters", "date", False, 3),
         ("most recent letters", "date", False, 0),
         ("letters, oldest first", "date", True, 0),
+        ("which 2 documents are the newest?", "date", False, 2),
+        ("what was the last letter?", "date", False, 1),
         ("what are the 5 oldest letters?", "date", True, 5),
         ("die 3 neuesten Dokumente", "date", False, 3),
         ("das älteste Dokument", "date", True, 1),

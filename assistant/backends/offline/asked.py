@@ -97,7 +97,7 @@ def _newest(question: Question, index: int) -> int | None:
     """The word at which "the newest …" or "the 3 oldest …" begins in "what is the newest …"."""
     lowers = [word.lower for word in question.words[index : index + 5]]
     if len(lowers) > 2 and lowers[0] in _WH and lowers[1] in DETERMINERS:
-        return index + 1 if any(word in wording.NEWEST | wording.OLDEST for word in lowers[2:4]) else None
+        return index + 1 if any(word in wording.NEWEST | wording.OLDEST | wording.LAST for word in lowers[2:4]) else None
     return None
 
 

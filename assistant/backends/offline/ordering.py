@@ -12,7 +12,7 @@ from typing import Literal
 
 from assistant.backends.offline.names import Names, is_plural
 from assistant.backends.offline.question import Question
-from assistant.backends.offline.wording import DETERMINERS, GENERIC_KINDS, LAST, NEWEST, NUMERALS, OLDEST
+from assistant.backends.offline.wording import COPULAS, DETERMINERS, GENERIC_KINDS, LAST, NEWEST, NUMERALS, OLDEST
 
 MOST_LISTED = 20
 _MOST_WORDS = 8
@@ -78,6 +78,13 @@ def find_order(question: Question, names: Names, first: int, head: int | None, b
         elif question.is_free(index) and word.lower not in DETERMINERS:
             break
         index -= 1
+    for index in range(head + 1, len(question.words)):  # "which documents are the newest?"
+        word = question.words[index]
+        if not question.is_free(index) or word.lower not in NEWEST | OLDEST | COPULAS | DETERMINERS:
+            break
+        if word.lower in NEWEST | OLDEST:
+            order = order or ("oldest" if word.lower in OLDEST else "newest")
+            question.take_words(index, index)
     if order and not limit and _is_singular(question, names, head):
         limit = 1
     return Ordered(min(limit, MOST_LISTED), order)
