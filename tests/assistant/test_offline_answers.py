@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -124,11 +125,32 @@ def test_a_count_gives_the_number_and_its_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "said"), [("List all recipes", ABSENT[0]), ("Welche Rezepte gibt es auf Deutsch?", ABSENT[1])]
+    ("question", "said"),
+    [
+        ("List all recipes", f"{ABSENT[0]} (2023-01-01 to 2023-12-31 (date))"),
+        ("Welche Rezepte gibt es auf Deutsch?", f"{ABSENT[1]} (2023-01-01 bis 2023-12-31)"),
+    ],
 )
 def test_nothing_found_is_said_with_its_reasons(question: str, said: str) -> None:
-    text = answer(question, {"found": 0, "why": ["without 'after 2023' 7 would pass"], "filters": {"dates": "2023 (date)"}})
-    assert text.splitlines() == [f"{said} (2023 (date))", "- without after 2023 7 would pass"]
+    filters = {"dates": "2023-01-01 to 2023-12-31 (date)"}
+    text = answer(question, {"found": 0, "why": ["without 'after 2023' 7 would pass"], "filters": filters})
+    assert text.splitlines() == [said, "- without after 2023 7 would pass"]
+
+
+def test_a_chinese_answer_has_no_english_line() -> None:
+    nothing = {
+        "found": 0,
+        "why": ["no passage holds it"],
+        "filters": {"dates": "2026-09-01 to 2026-09-30 (date)", "category": "recipes"},
+    }
+    assert answer("上个月有多少文件？", nothing) == "您的文档中没有。（2026-09-01至2026-09-30，类别 recipes）"
+    assert understand("上个月有多少文件？", Catalogue(languages=("ja",)), today=date(2026, 10, 15)).said == (
+        "理解为：统计文档，2026-09-01至2026-09-30"
+    )
+
+
+def test_a_chinese_count_ends_in_a_chinese_stop() -> None:
+    assert answer("有多少文件？", {"total": 7, "set": "set_1"}) == "7个文档。"
 
 
 def test_a_failure_is_told() -> None:

@@ -27,7 +27,7 @@ ARGUMENTS = {
     "keyword_search": _SEARCH,
     "vector_search": _SEARCH,
     "find_similar": ("key", "text", "limit"),
-    "filter_documents": (*_SELECT, "order_by", "limit"),
+    "filter_documents": (*_SELECT, "order_by", "limit", "offset"),
     "count_documents": (*_SELECT, "group_by"),
 }
 LISTS = {"category", "tags", "format", "author", "language", "metadata"}
@@ -88,6 +88,23 @@ def test_an_empty_set_is_not_searched(backend: Backend) -> None:
     second = reply_to(backend, question, first.message, result(first, {"found": 0, "why": ["author Ada Quill has none"]}))
     assert second.message.calls == ()
     assert second.message.text.startswith("Not in your documents.")
+
+
+def test_the_oldest_are_the_end_of_the_list(backend: Backend) -> None:
+    question = Message("user", "the 2 oldest recipes")
+    first = reply_to(backend, question)
+    assert called(first) == ("filter_documents", {"category": ["recipes"], "order_by": "date", "limit": 2})
+    second = reply_to(backend, question, first.message, result(first, {"total": 9, "documents": []}))
+    assert called(second)[1]["offset"] == 7
+    documents = [{"path": "young.md", "date": "2020-01-02"}, {"path": "old.md", "date": "2020-01-01"}]
+    found = result(second, {"total": 9, "documents": documents})
+    last = reply_to(backend, question, first.message, result(first, {"total": 9, "documents": []}), second.message, found)
+    assert last.message.text.splitlines() == [
+        "2 of 9 documents:",
+        "",
+        "- old.md (old.md, 2020-01-01)",
+        "- young.md (young.md, 2020-01-02)",
+    ]
 
 
 def test_ids_are_unique_in_a_conversation(backend: Backend) -> None:

@@ -74,6 +74,18 @@ def summary(question: str) -> tuple[str, str, dict[str, Any]]:
         ("日本語の文書を一覧で見せて", "list", "", {"language": ["ja"]}),
         ("文書は何件ありますか", "count", "", {}),
         ("有多少个文档?", "count", "", {}),
+        ("how many files in category recipes?", "count", "", {"category": ["recipes"]}),
+        ("how many documents are in the letters category?", "count", "", {"category": ["letters"]}),
+        ("list documents in category lab-notes", "list", "", {"category": ["lab-notes"]}),
+        ("how many files of type pdf?", "count", "", {"format": ["pdf"]}),
+        ("documents with the soil tag", "list", "", {"tags": ["soil"]}),
+        ("documents by author Ada Quill", "list", "", {"author": ["Ada Quill"]}),
+        ("documents in the language German", "list", "", {"language": ["de"]}),
+        ("documents in category submarines", "list", "", {"category": ["submarines"]}),
+        ("letters in category recipes and diaries about frost", "search", "frost", {"category": ["letters", "recipes", "diaries"]}),
+        ("Wie viele Dateien in der Kategorie recipes?", "count", "", {"category": ["recipes"]}),
+        ("combien de documents dans la catégorie recipes ?", "count", "", {"category": ["recipes"]}),
+        ("recipes类别有多少文件？", "count", "", {"category": ["recipes"]}),
     ],
 )
 def test_filters_come_from_the_words(question: str, intent: str, query: str, filters: dict[str, Any]) -> None:
@@ -101,6 +113,9 @@ def test_filters_come_from_the_words(question: str, intent: str, query: str, fil
         "polish the documents",
         "Why was the state final?",
         "Which documents are not in German?",
+        "Which tags do we put on flower pots?",
+        "What type of pump do we use?",
+        "Which documents are not in category recipes?",
     ],
 )
 def test_words_that_only_look_like_filters_are_none(question: str) -> None:
@@ -185,6 +200,14 @@ def test_a_passage_is_named_by_its_key() -> None:
         ("How many recipes per author?", "author"),
         ("how many documents by year", "year"),
         ("Wie viele Dokumente pro Sprache?", "language"),
+        ("which categories exist?", "category"),
+        ("What file formats do I have?", "format"),
+        ("list all tags", "tag"),
+        ("which authors wrote letters?", "author"),
+        ("Welche Sprachen gibt es?", "language"),
+        ("¿qué categorías hay?", "category"),
+        ("有哪些标签？", "tag"),
+        ("どのカテゴリがありますか", "category"),
     ],
 )
 def test_counts_are_grouped_as_asked(question: str, group: str) -> None:
@@ -200,6 +223,40 @@ def test_what_documents_say_is_not_counted_and_that_is_told() -> None:
 def test_the_newest_are_ordered_by_date() -> None:
     found = plan("Show me the latest 3 letters")
     assert (found.intent, found.order_by, found.limit) == ("list", "date", 3)
+
+
+@pytest.mark.parametrize(
+    ("question", "order_by", "oldest", "limit"),
+    [
+        ("list 5 recipes", "", False, 5),
+        ("latest 3 letters", "date", False, 3),
+        ("the three most recent letters", "date", False, 3),
+        ("newest document?", "date", False, 1),
+        ("show the last 3 letters", "date", False, 3),
+        ("most recent letters", "date", False, 0),
+        ("letters, oldest first", "date", True, 0),
+        ("which 2 documents are the newest?", "date", False, 2),
+        ("what was the last letter?", "date", False, 1),
+        ("what are the 5 oldest letters?", "date", True, 5),
+        ("die 3 neuesten Dokumente", "date", False, 3),
+        ("das älteste Dokument", "date", True, 1),
+        ("le document le plus récent", "date", False, 1),
+        ("los 3 documentos más recientes", "date", False, 3),
+        ("el documento más antiguo", "date", True, 1),
+        ("最新の文書3件", "date", False, 3),
+        ("最早的两个文档", "date", True, 2),
+    ],
+)
+def test_a_number_and_an_order_before_what_is_listed(question: str, order_by: str, oldest: bool, limit: int) -> None:
+    found = plan(question)
+    assert (found.intent, found.query) == ("list", "")
+    assert (found.order_by, found.oldest, found.limit) == (order_by, oldest, limit)
+
+
+@pytest.mark.parametrize("question", ["list 3 ways to prune a rose", "top 5 causes of frost", "error 12 in the boiler"])
+def test_other_numbers_are_looked_for(question: str) -> None:
+    assert plan(question).limit == 0
+    assert any(digit in plan(question).query for digit in "351")
 
 
 def test_a_name_that_two_authors_share_is_no_author() -> None:
@@ -223,6 +280,11 @@ def test_a_capital_keeps_a_word_that_would_say_nothing() -> None:
         ("Où est le chauffage ?", "fr"),
         ("¿Dónde está la caldera?", "es"),
         ("暖房はどこですか", "ja"),
+        ("暖房装置故障対応", "ja"),
+        ("暖房温度", "ja"),
+        ("锅炉超时怎么办？", "zh"),
+        ("鍋爐怎麼辦？", "zh"),
+        ("有多少文件？", "zh"),
         ("E17", "en"),
     ],
 )

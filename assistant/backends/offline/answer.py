@@ -25,6 +25,9 @@ _QUESTION = re.compile(
     r"|[か吗呢][。？?]?\s*$",
     re.IGNORECASE,
 )
+_SPAN = re.compile(
+    r"(?P<start>[\d-]+)(?: to (?P<end>[\d-]+)| or (?P<open>later|earlier))? \((?P<field>\w+)\)"  # as search results write it
+)
 _MARKED = re.compile(r"(?<!\w)['\"“]([^'\"”]+)['\"”](?!\w)")
 # Chosen on the fixed cases of data/evals/library.jsonl and some fifty questions of our own, none of which is in a file.
 _ENOUGH_WORDS = 0.55  # share of the query's words, by length, with which the words decide
@@ -65,15 +68,15 @@ def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, lacking
     last = results[-1]
     value = read_result(last)
     if last.is_error and lacking:
-        names = [f"- {name}: {', '.join(known)}" for name, _, known in lacking]
-        wanted = ", ".join(f"{name} {each}" for name, each, _ in lacking)
-        return Answer("\n".join([f"{said.absent} ({wanted})", *names]), "absent")
+        names = [f"- {said.fields.get(name, name)}{said.colon} {said.comma.join(known)}" for name, _, known in lacking]
+        wanted = said.comma.join(f"{said.fields.get(name, name)} {each}" for name, each, _ in lacking)
+        return Answer("\n".join([said.absent + said.brackets.format(wanted), *names]), "absent")
     if last.is_error or value is None:
         return Answer(said.failed.format(reason=last.content.strip().removeprefix("Error: ")), "partial")
     if value.get("hits"):
         return _from_hits(plan, question, value, said)
     if "total" in value and value.get("found") != 0 and value["total"]:
-        return Answer(_listed(value, said) if "documents" in value else _counted(value, said))
+        return Answer(_listed(value, said, plan) if "documents" in value else _counted(value, said))
     return Answer(_nothing(value, said), "absent")
 
 
@@ -86,44 +89,69 @@ def read_result(result: ToolResult) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _filters(value: Mapping[str, Any]) -> str:
+def _filters(value: Mapping[str, Any], said: Phrases) -> str:
     """The filters as the tool understood them, without the name of a set: the notices have said what is in it."""
     filters = value.get("filters")
     if not isinstance(filters, Mapping):
         return ""
-    filters = {name: each for name, each in filters.items() if name != "within"}
-    listed = (", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in filters.values())
-    return ", ".join(each if name == "dates" else f"{name} {each}" for name, each in zip(filters, listed, strict=True))
+    parts = []
+    for name, each in filters.items():
+        written = said.comma.join(map(str, each)) if isinstance(each, list) else str(each)
+        if name == "dates":
+            parts.append(_dates(written, said))
+        elif name != "within":
+            parts.append(f"{said.fields.get(name, name)} {written}")
+    return said.comma.join(parts)
 
 
-def _total(value: Mapping[str, Any], said: Phrases) -> str:
-    total, filters = value["total"], _filters(value)
+def _dates(written: str, said: Phrases) -> str:
+    """The dates of a tool's result in the language of the answer."""
+    span = _SPAN.fullmatch(written)
+    if not span or not said.fields:
+        return written
+    field = span["field"]
+    start, end = span["start"], span["end"]
+    days = start
+    if end or span["open"]:
+        days = said.days(None, start) if span["open"] == "earlier" else said.days(start, end)
+    return days + (said.brackets.format(said.fields[field]) if field in said.fields else "")
+
+
+def _total(value: Mapping[str, Any], said: Phrases, *, shown: int = 0) -> str:
+    """How many there are, with the filters. shown: of how many of them alone the answer speaks."""
+    total, filters = value["total"], _filters(value, said)
     number = said.one_document if total == 1 else said.documents.format(total=total)
-    return f"{number} ({filters})" if filters else number
+    number = said.some.format(shown=shown, total=total) if shown else number
+    return number + said.brackets.format(filters) if filters else number
 
 
 def _counted(value: Mapping[str, Any], said: Phrases) -> str:
     counts = value.get("counts")
     if not isinstance(counts, Mapping) or not counts:
-        return f"{_total(value, said)}."
-    return "\n".join([f"{_total(value, said)}:", *(f"- {name}: {count}" for name, count in counts.items())])
+        return _total(value, said) + said.stop
+    return "\n".join([_total(value, said) + said.colon, *(f"- {name}: {count}" for name, count in counts.items())])
 
 
-def _listed(value: Mapping[str, Any], said: Phrases) -> str:
-    lines = [f"{_total(value, said)}:", ""]
-    for document in value["documents"]:
+def _listed(value: Mapping[str, Any], said: Phrases, plan: Plan) -> str:
+    documents = list(value["documents"])
+    some = 0 < plan.limit < value["total"]
+    if plan.oldest:
+        documents.reverse()
+    lines = [_total(value, said, shown=len(documents) if some else 0) + said.colon, ""]
+    for document in documents:
         details = ", ".join(str(document[name]) for name in ("path", "date") if document.get(name))
         key = f" [{document['key']}]" if document.get("key") else ""
         lines.append(f"- {_line(document.get('title') or document.get('path') or '')} ({details}){key}")
-    return "\n".join([*lines, *(["", said.goes_on] if value.get("more") else [])])
+    goes_on = not some and (value.get("more") or (plan.oldest and len(documents) < value["total"]))
+    return "\n".join([*lines, *(["", said.goes_on] if goes_on else [])])
 
 
 def _nothing(value: Mapping[str, Any], said: Phrases) -> str:
-    filters = _filters(value)
+    filters = _filters(value, said)
     why = value.get("why")
     # Without its quotation marks: they would pass for words of a document.
-    reasons = ["- " + _MARKED.sub(r"\1", _line(reason)) for reason in why] if isinstance(why, list) else []
-    return "\n".join([f"{said.absent} ({filters})" if filters else said.absent, *reasons])
+    reasons = ["- " + _MARKED.sub(r"\1", _line(reason)) for reason in why] if isinstance(why, list) and said.own_reasons else []
+    return "\n".join([said.absent + said.brackets.format(filters) if filters else said.absent, *reasons])
 
 
 def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases) -> Answer:
@@ -184,13 +212,17 @@ def is_absent(evidence: Evidence, *, asks: bool, narrowed: bool) -> bool:
 
 def _absent(evidence: Evidence, said: Phrases) -> str:
     """That it is not there, with the names that are missing and the nearest documents."""
-    missing = f" ({', '.join(evidence.missing)})" if evidence.missing else ""
+    missing = said.brackets.format(said.comma.join(evidence.missing)) if evidence.missing else ""
     near: dict[str, Found] = {}
     for hit in evidence.hits:
         near.setdefault(hit.path, hit)
     lines = [f"- {_line(hit.title)} ({hit.path}) [{hit.key}]" for hit in list(near.values())[:_NEAREST]]
     return "\n".join(
-        [f"{said.absent}{missing} {said.nearest}" if lines else said.absent + missing, *([""] if lines else []), *lines]
+        [
+            f"{said.absent}{missing}{'' if said.brackets[0] == '（' else ' '}{said.nearest}" if lines else said.absent + missing,
+            *([""] if lines else []),
+            *lines,
+        ]
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from assistant.backends.offline import wording
 from assistant.backends.offline.names import Names, is_plural
+from assistant.backends.offline.ordering import is_order
 from assistant.backends.offline.question import Question
 from assistant.backends.offline.wording import BOUNDARY, CODE_KINDS, DETERMINERS, FILLERS, GENERIC_KINDS, SPECIFIC_KINDS
 
@@ -27,9 +28,15 @@ _WH = wording.words_of(
 
 @dataclass
 class Asked:
-    """The filters that a question names. documents: it asks for documents, not for a fact in them."""
+    """The filters that a question names.
+
+    documents: it asks for documents, not for a fact in them. first, head: where the noun phrase that does begins behind words of
+    order, and its last noun.
+    """
 
     documents: bool = False
+    first: int = 0
+    head: int | None = None
     tags: list[str] = field(default_factory=list)
     author: list[str] = field(default_factory=list)
     category: list[str] = field(default_factory=list)
@@ -54,7 +61,7 @@ def find_asked(question: Question, names: Names, *, opened: int | None, counting
     if start is not None:
         phrase = _scan(question, names, start)
         if phrase and (counting or _is_request(question, names, phrase, strict=strict)):
-            asked.documents = True
+            asked.documents, asked.first, asked.head = True, phrase.first, phrase.head
             _read(question, names, phrase, asked, whole=True)
     for phrase in _inside(question, names):
         _read(question, names, phrase, asked, whole=False)
@@ -87,17 +94,17 @@ def _request(question: Question) -> tuple[int | None, bool]:
 
 
 def _newest(question: Question, index: int) -> int | None:
-    """The word at which "the newest …" begins in "what is the newest …"."""
-    lowers = [word.lower for word in question.words[index : index + 3]]
-    if len(lowers) == 3 and lowers[0] in _WH and lowers[1] in DETERMINERS and lowers[2] in wording.NEWEST:
-        return index + 1
+    """The word at which "the newest …" or "the 3 oldest …" begins in "what is the newest …"."""
+    lowers = [word.lower for word in question.words[index : index + 5]]
+    if len(lowers) > 2 and lowers[0] in _WH and lowers[1] in DETERMINERS:
+        return index + 1 if any(word in wording.NEWEST | wording.OLDEST | wording.LAST for word in lowers[2:4]) else None
     return None
 
 
 def _scan(question: Question, names: Names, start: int) -> _Phrase | None:
     """The noun phrase that begins at a word, if a noun that means documents comes before anything else ends it."""
     index = start
-    while question.is_free(index) and (question.words[index].lower in DETERMINERS or _is_order(question.words[index].text)):
+    while question.is_free(index) and (question.words[index].lower in DETERMINERS or is_order(question, names, index)):
         index += 1
     while index < len(question.words) and question.is_taken(question.words[index].start):
         index += 1  # a date before its noun: "the October meeting"
@@ -110,10 +117,6 @@ def _scan(question: Question, names: Names, start: int) -> _Phrase | None:
             return None
         index += 1
     return None
-
-
-def _is_order(text: str) -> bool:
-    return text.lower() in wording.NEWEST or text.isdigit()
 
 
 def _noun(question: Question, names: Names, index: int, first: int) -> bool:
@@ -201,6 +204,8 @@ def _inside(question: Question, names: Names) -> list[_Phrase]:
     for index, word in enumerate(question.words):
         if word.lower in wording.INSIDE or (word.lower == "to" and index and question.words[index - 1].lower == "according"):
             phrase = _scan(question, names, index + 1)
+            if wording.NOT.search(question.text[: word.start]):
+                continue  # there is no filter for what documents are not
             if phrase and phrase.head - index <= 5 and _is_place(question, names, index, phrase):
                 found.append(phrase)
         elif word.lower in wording.DECIDING and question.is_free(index):

@@ -15,12 +15,12 @@ from typing import Any
 from assistant.backends.base import Capabilities, Price
 from assistant.backends.offline.answer import Lacking, compose, read_result
 from assistant.backends.offline.catalogue import Catalogue
+from assistant.backends.offline.ordering import MOST_LISTED
 from assistant.backends.offline.understand import Plan, understand
 from assistant.messages import Declaration, Message, Reply, Request, TextDelta, ToolCall, ToolResult
 
 _HITS = 10  # as many as keep most of their text within the budget of a result
 _LONGEST_QUERY = 2000
-_LISTED = 20
 _PREFIX = "offline_"
 _IN_SEARCHES = frozenset({"category", "tags", "after", "before"})
 _TOOLS = {
@@ -97,10 +97,21 @@ def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> T
         # A search by meaning may lack its model; words are always there. The same tool is not tried twice.
         spare = last.name != "keyword_search" and last.name in {*_TOOLS["search"], "find_similar"} and "keyword_search" in declared
         return _call(declared["keyword_search"], _arguments(plan, "keyword_search"), request) if spare and plan.query else None
+    if plan.intent == "list" and plan.oldest and len(results) == 1:
+        return _oldest(plan, declared[chosen], last, request)
     within = _set_of(last) if last.name == "filter_documents" and plan.intent in {"search", "keyword"} else None
     if within is None:
         return None
     return _call(declared[chosen], {"query": plan.query[:_LONGEST_QUERY], "limit": _HITS, "within": within}, request)
+
+
+def _oldest(plan: Plan, tool: Declaration, result: ToolResult, request: Request) -> ToolCall | None:
+    """The end of a list that begins with the newest, once its length is known; None when all of it was shown."""
+    value, wanted = read_result(result), plan.limit or MOST_LISTED
+    total = value.get("total") if value else None
+    if not isinstance(total, int) or total <= wanted or "offset" not in (tool.parameters.get("properties") or {}):
+        return None
+    return _call(tool, {**_arguments(plan, tool.name), "offset": total - wanted}, request)
 
 
 def _set_of(result: ToolResult) -> str | None:
@@ -117,7 +128,7 @@ def _arguments(plan: Plan, name: str) -> dict[str, Any]:
         return {**plan.filters, **({"group_by": plan.group_by} if plan.group_by else {})}
     if name == "filter_documents":
         order = {"order_by": plan.order_by} if plan.order_by else {}
-        return {**plan.filters, **order, "limit": plan.limit or _LISTED}
+        return {**plan.filters, **order, "limit": plan.limit or MOST_LISTED}
     return {
         "query": (plan.query or plan.key)[:_LONGEST_QUERY],
         "limit": _HITS,

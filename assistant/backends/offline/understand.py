@@ -16,15 +16,17 @@ from assistant.backends.offline import unspaced, wording
 from assistant.backends.offline.asked import Asked, find_asked
 from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.dating import Dated, find_dates
+from assistant.backends.offline.fields import find_fields, find_listed_field
 from assistant.backends.offline.named import find_author, find_file_type, find_language, find_metadata, find_tags
 from assistant.backends.offline.names import Names
+from assistant.backends.offline.ordering import Ordered, find_order, find_order_behind
+from assistant.backends.offline.phrases import phrases
 from assistant.backends.offline.question import Question
+from assistant.backends.offline.unspaced import Unspaced
 from search.languages import STOPWORDS
 
 Intent = Literal["search", "keyword", "similar", "list", "count"]
 SPOKEN = ("en", "de", "fr", "es", "ja", "zh")
-_LISTED = 20
-_UNCOUNTED = "documents are counted by their properties, not by what they say: passages are shown instead"
 _IDENTIFIER = re.compile(r"(?=.*[\d_.:/#+-]|.*[a-z][A-Z])[\w.:/#+@-]{3,}")
 _LONGEST_TEXT = 2000  # characters of a pasted text
 _LONGEST_QUESTION = 2000
@@ -35,9 +37,10 @@ class Plan:
     """A question as it was understood.
 
     query: what to search for, "" when the filters say everything. filters: arguments of filter_documents and count_documents;
-    dates as ISO days, `before` exclusive. key: the passage to find others like. documents: documents are asked for rather than a
-    fact. topics: words of the query that are tags or formats of
-    the library. language: in which the fixed phrases of the answer are said. notes: what was not understood as written.
+    dates as ISO days, `before` exclusive. key: the passage to find others like. oldest: the end of the list that `order_by` gives
+    is wanted. limit: how many are, 0 where that is not said. documents: documents are asked for rather than a fact. topics: words
+    of the query that are tags or formats of the library. language: in which the fixed phrases of the answer are said. notes: what
+    was not understood as written.
     """
 
     intent: Intent
@@ -46,6 +49,7 @@ class Plan:
     key: str = ""
     group_by: str = ""
     order_by: str = ""
+    oldest: bool = False
     limit: int = 0
     documents: bool = False
     language: str = "en"
@@ -56,14 +60,16 @@ class Plan:
     @property
     def said(self) -> str:
         """How the question was understood, for the person."""
-        verbs = {"count": "count documents", "list": "list documents", "similar": "find similar passages"}
-        parts = [verbs.get(self.intent, f"search for {self.query!r}")]
+        words = phrases(self.language)
+        verbs, fields = words.verbs, words.fields
+        parts = [verbs[self.intent] if self.intent in {"count", "list", "similar"} else verbs["search"].format(query=self.query)]
         for name, value in self.filters.items():
             if name not in {"after", "before", "date_field"}:
-                parts.append(f"{name} {' and '.join(value) if isinstance(value, tuple) else value}")
-        parts += [f"{self.filters.get('date_field', '')} {self.days}".strip()] if self.days else []
-        parts += [f"by {self.group_by}"] if self.group_by else []
-        return "understood: " + ", ".join(parts)
+                parts.append(f"{fields.get(name, name)} {words.both.join(value) if isinstance(value, tuple) else value}")
+        dated = str(self.filters.get("date_field", ""))
+        parts += [f"{fields.get(dated, dated)} {self.days}".strip()] if self.days else []
+        parts += [verbs["by"].format(field=fields.get(self.group_by, self.group_by))] if self.group_by else []
+        return words.understood.format(parts=words.comma.join(parts))
 
 
 def understand(text: str, catalogue: Catalogue, *, today: date | None = None) -> Plan:
@@ -76,10 +82,18 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
     question = Question(text, language=language, is_head=names.is_document, is_name=names.is_compound)
     dated = find_dates(question, today, is_document=names.is_document)
     counting = wording.COUNTING.search(question.free_text())
-    group_by = _grouping(question)
-    asked, counted = _asked(question, names, counting)
+    fields = find_fields(question, names)
+    listed_field, of_categories = find_listed_field(question, names)
+    group_by = listed_field or _grouping(question)
+    behind = find_order_behind(question, names)
+    asked, unwritten = _asked(question, names, counting)
+    counted = counting is not None or unwritten.counting
+    for name, values in (*fields.items(), ("category", of_categories)):
+        getattr(asked, name).extend(values)
+    asked.documents = asked.documents or bool(listed_field) or (bool(fields) and not question.rest(_is_empty))
     filters = _filters(asked, dated)
-    limit, order_by = _order(question, asked.documents)
+    ordered = find_order(question, names, asked.first, asked.head, behind) if asked.documents else Ordered()
+    ordered = unwritten.ordered if unwritten.documents else ordered
     query = question.rest(_is_empty) if question.touched else text.strip()
     query = "" if asked.documents and wording.UNSPACED_REST.match(query) else query
     counts = asked.documents and (counted or bool(group_by))
@@ -89,18 +103,21 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
         query=query if intent in {"search", "keyword"} else "",
         filters=filters,
         group_by=group_by if intent == "count" else "",
-        order_by=order_by or ({"modified": "modified"}.get(dated.field, "date") if dated else ""),
-        limit=limit,
+        order_by="date" if ordered.order else ({"modified": "modified"}.get(dated.field, "date") if dated else ""),
+        oldest=ordered.order == "oldest",
+        limit=ordered.limit,
         documents=asked.documents,
         language=language,
-        days=_days(dated),
+        days=_days(dated, language),
         topics=tuple(word for word in re.findall(r"\w+", query.lower()) if names.tag(word) or names.format(word)),
-        notes=tuple(filter(None, (dated.note if dated else "", _UNCOUNTED if counts and intent != "count" else ""))),
+        notes=tuple(
+            filter(None, (dated.note if dated else "", phrases(language).uncounted if counts and intent != "count" else ""))
+        ),
     )
 
 
-def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> tuple[Asked, bool]:
-    """The filters that the question names, and whether a number is asked for."""
+def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> tuple[Asked, Unspaced]:
+    """The filters that the question names, and what it asks for in a script without spaces."""
     tags, metadata, formats = find_tags(question, names), find_metadata(question, names), find_file_type(question, names)
     opened = _opening(question, counting)
     unwritten = unspaced.read(question, names)
@@ -116,15 +133,14 @@ def _asked(question: Question, names: Names, counting: re.Match[str] | None) -> 
     asked.format += formats + unwritten.format
     asked.category += unwritten.category
     asked.documents = asked.documents or unwritten.documents
-    return asked, counting is not None or unwritten.counting
+    return asked, unwritten
 
 
 def spoken_language(text: str, catalogue: Catalogue) -> str:
     """The language to answer in: the question's, as far as it can be told from a few words, else English."""
-    if re.search(r"[\u3041-\u30ff]", text):
-        return "ja"
-    if re.search(r"[\u4e00-\u9fff]", text):
-        return "ja" if "ja" in catalogue.languages and "zh" not in catalogue.languages else "zh"
+    unspaced_language = unspaced.language_of(text, catalogue.languages)
+    if unspaced_language:
+        return unspaced_language
     words = set(re.findall(r"[^\W\d_]{2,}", text.lower()))
     counts = {code: len(words & STOPWORDS[code]) for code in SPOKEN if code in STOPWORDS}
     best = max(counts, key=lambda code: counts[code])
@@ -166,17 +182,6 @@ def _grouping(question: Question) -> str:
     return wording.GROUPS[match["what"].lower()]
 
 
-def _order(question: Question, documents: bool) -> tuple[int, str]:
-    """How many are wanted, and whether the newest: "the latest 3 incidents"."""
-    if not documents:
-        return 0, ""
-    newest = [i for i, word in enumerate(question.words) if word.lower in wording.NEWEST and question.is_free(i)]
-    numbers = [i for near in newest for i in (near - 1, near + 1) if question.is_free(i) and question.words[i].text.isdigit()]
-    for index in {*newest, *numbers}:
-        question.take_words(index, index)
-    return (min(int(question.words[numbers[0]].text), _LISTED) if numbers else 0), ("date" if newest else "")
-
-
 def _filters(asked: Asked, dated: Dated | None) -> dict[str, Any]:
     """The filters as arguments of a tool."""
     lists = {name: getattr(asked, name) for name in ("category", "tags", "format", "author", "language", "metadata")}
@@ -190,13 +195,11 @@ def _filters(asked: Asked, dated: Dated | None) -> dict[str, Any]:
     return filters
 
 
-def _days(dated: Dated | None) -> str:
+def _days(dated: Dated | None, language: str) -> str:
     """The days of a date filter in words."""
     if dated is None or not (dated.start or dated.end):
         return ""
-    if dated.start and dated.end:
-        return f"{dated.start} to {dated.end}"
-    return f"since {dated.start}" if dated.start else f"until {dated.end}"
+    return phrases(language).days(dated.start, dated.end)
 
 
 def _is_empty(word: str) -> bool:

@@ -114,7 +114,22 @@ CHANGING = re.compile(
     re.IGNORECASE,
 )
 CREATING = re.compile(r"\b(?:created|erstellt|angelegt|créée?s?|cread[oa]s?)\b", re.IGNORECASE)
-NEWEST = words_of("most latest newest recent neueste neuesten neuester letzten derniers dernières últimos últimas")
+NEWEST = words_of(
+    """most latest newest recent neueste neuesten neuester neuestes neuste neusten jüngste jüngsten jüngster jüngstes
+    letzte letzten letzter letztes dernier dernière derniers dernières último última últimos últimas"""
+)
+OLDEST = words_of("oldest earliest älteste ältesten ältester ältestes früheste frühesten frühester frühestes")
+LAST = words_of("last top")
+NUMERALS = {
+    word: value
+    for words in (
+        "two three four five six seven eight nine ten",
+        "zwei drei vier fünf sechs sieben acht neun zehn",
+        "deux trois quatre cinq six sept huit neuf dix",
+        "dos tres cuatro cinco seis siete ocho nueve diez",
+    )
+    for value, word in enumerate(words.split(), start=2)
+}
 TAGGED = re.compile(
     r"\b(?:(?:tagged|labelled|labeled)(?: (?:as|with))?|with (?:the )?(?:tags?|labels?)|(?:tags?|labels?)\s*[:=]"
     r"|(?:mit (?:dem|den) )?(?:tags?|schlagw[oö]rt(?:ern|er)?)\s*:?|getaggt (?:mit|als)"
@@ -156,6 +171,33 @@ GROUPS = {
     "monat": "month",
     "mois": "month",
     "mes": "month",
+}
+# Words that only name a field, and the filter that they name; the singular and plural of "file" and the like are documents.
+FIELD_WORDS = {
+    word: field
+    for field, words in {
+        "category": "category categories kategorie kategorien catégorie catégories categoría categorías categoria categorias",
+        "format": "type types filetype filetypes format formats formate formaten typ typen dateityp dateitypen extensions "
+        "formato formatos tipo tipos",
+        "tags": "tag tags schlagwort schlagwörter schlagwörtern étiquette étiquettes etiqueta etiquetas",
+        "language": "language languages sprache sprachen langue langues idioma idiomas",
+        "author": "author authors autor autoren autorin autorinnen auteur auteurs autores autora",
+    }.items()
+    for word in words.split()
+}
+FIELD_GROUPS = {"category": "category", "format": "format", "tags": "tag", "language": "language", "author": "author"}
+# Beside a field's name these say nothing either: "which tags do we use?".
+ABOUT_FIELDS = words_of(
+    """use used uses using available exist exists existing there different distinct library collection archive occur in my our
+    existieren benutzt verwendet verschiedene verschiedenen vorhanden bibliothek vorkommen
+    existent existe existen utilisés utilisées disponibles bibliothèque biblioteca usadas usados hay kinds kind"""
+)
+UNSPACED_FIELDS = {
+    **dict.fromkeys(("カテゴリー", "カテゴリ", "分類", "类别", "类目", "分类", "類別"), "category"),
+    **dict.fromkeys(("ファイル形式", "形式", "文件格式", "文件类型", "格式", "类型", "フォーマット"), "format"),
+    **dict.fromkeys(("タグ", "标签", "標籤"), "tag"),
+    **dict.fromkeys(("言語", "语言", "語言"), "language"),
+    **dict.fromkeys(("著者", "作者", "筆者"), "author"),
 }
 SIMILAR = re.compile(
     r"\b(?:similar(?:es)?|like|resembl\w+|ähnlich\w*|semblables?|similaires?|parecid[oa]s?)\b(?:\s+(?:to|zu|wie|à|aux?|a|the"
@@ -234,6 +276,12 @@ UNSPACED_LISTING = re.compile(
     r"(?:すべて|全て|全部)?(?:の)?(?:一覧|リスト)(?:を)?|見せて|表示して|挙げて|ありますか|列出|显示|有哪些|哪些|どの|どれ|所有|すべての|全ての"
 )
 UNSPACED_KINDS = re.compile(r"(?:文書|書類|資料|ドキュメント|ファイル|ページ|文档|文件|文章|资料|页面)")
+UNSPACED_NEWEST = re.compile(r"最新|最近|最も新しい|一番新しい|新しい順")
+UNSPACED_OLDEST = re.compile(r"最古|最も古い|一番古い|古い順|最早|最旧|最舊|最老")
+UNSPACED_NUMBER = re.compile(
+    r"(?P<digits>\d{1,3})\s*(?:件|個|个|本|つ|枚|通|篇|份)|(?P<han>[二两三四五六七八九十])(?:件|個|个|本|つ|枚|通|篇|份)"
+)
+UNSPACED_NUMERALS = {"两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
 UNSPACED_REST = re.compile(r"^[\sのはがをにでとかもへ的了在是吗呢有请把中关于ですますしたくさいだ、。？?！!]*$")
 
 FORMAT_WORDS = {"word": "docx", "excel": "xlsx", "powerpoint": "pptx", "bash": "shell", "golang": "go", "plaintext": "text"}
