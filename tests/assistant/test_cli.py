@@ -800,7 +800,8 @@ def test_an_encoding_that_lacks_letters_is_no_error(notes: Path, library_file: P
 
 
 INTERRUPTED = """
-import sys, threading
+import signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts jobs in the background has them ignore it
 sys.path.insert(0, {tests!r})
 from standin import StandIn
 import search.embedding
