@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from assistant import render, settings
-from assistant.citations import source
+from assistant.citations import Checked, source
 from assistant.conversation import Turn
 from assistant.errors import ArchivistError
 from assistant.events import CallFinished, Event, StepFinished, StepStarted
@@ -73,9 +73,28 @@ def footer(turn: Turn, terminal: render.Terminal) -> None:
         parts.append(_cost(turn.usage.cost))
     parts.append(f"{turn.seconds:.1f} s")
     terminal.write()
+    verdicts = verdict_line(turn.checked)
+    if verdicts:
+        terminal.write(verdicts)
     if turn.coverage is not None:
         terminal.write(render.coverage_note(turn.coverage))
     terminal.write(terminal.style(render.one_line(" · ".join(parts)), "2"))
+
+
+def verdict_line(checked: Checked) -> str:
+    """What the check of an answer found: "checked: 3 citations retrieved, 2 quotations verified, 1 number not found"."""
+    counts: dict[str, int] = {}
+    for citation in checked.citations:
+        _count(counts, "citation", citation.verdict)
+    for quote in checked.quotes:
+        _count(counts, "quotation", quote.verdict)
+    for number in checked.numbers:
+        _count(counts, "number", number.verdict)
+    return f"checked: {', '.join(_several(count, *what.split(' ', 1)) for what, count in counts.items())}" if counts else ""
+
+
+def _count(counts: dict[str, int], what: str, verdict: str) -> None:
+    counts[f"{what} {verdict}"] = counts.get(f"{what} {verdict}", 0) + 1
 
 
 def trace(event: Event, terminal: render.Terminal) -> None:
@@ -148,8 +167,8 @@ def error(problem: ArchivistError, terminal: render.Terminal) -> None:
         terminal.write(f"  {render.safe(settings.redact(hint))}")
 
 
-def _several(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+def _several(count: int, word: str, more: str = "") -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}{f' {more}' if more else ''}"
 
 
 def _cost(cost: float | None) -> str:

@@ -55,6 +55,7 @@ def test_an_answer_goes_to_standard_output_and_its_footer_to_standard_error(
     assert "[1] runbooks/gateway.md:" in out
     assert "offline" in err
     assert "steps" in err
+    assert "checked: 1 citation retrieved, 1 quotation verified" in err
     assert "model: offline (no model is named" in err
 
 
