@@ -17,7 +17,6 @@ export XDG_STATE_HOME=build ARCHIVIST_MODEL=offline  # the person's own last que
 show index data/library
 show search "gateway timeout" --category runbooks --during "last month" -n 2 --explain
 show search "retry_budget" --mode keyword -n 3
-show search --like-text "psycopg.OperationalError: server closed the connection" -n 2
 show status
 show "how long may we keep a customer's data?"
 show ask -m replay:data/recordings/recover.jsonl --trace \
