@@ -159,12 +159,11 @@ def as_object(turn: Turn) -> dict[str, Any]:
     }
 
 
-def error(problem: ArchivistError, terminal: render.Terminal) -> None:
-    """An error and its hint, without keys."""
-    terminal.write(f"archivist: {render.safe(settings.redact(str(problem)))}")
+def error_lines(problem: ArchivistError) -> list[str]:
+    """An error and its hint, without keys that a server sent back."""
     hint = getattr(problem, "hint", "")
-    if hint:
-        terminal.write(f"  {render.safe(settings.redact(hint))}")
+    lines = [f"archivist: {problem}", *([f"  {hint}"] if hint else [])]
+    return [render.safe(settings.redact(line)) for line in lines]
 
 
 def _several(count: int, word: str, more: str = "") -> str:

@@ -80,7 +80,8 @@ def loop(library: Library, filters: Filters, options: Options) -> None:
             except KeyboardInterrupt:
                 render.err().write("stopped; the conversation goes on")
             except (ProviderError, UserError) as error:
-                answer_view.error(error, render.err())
+                for line in answer_view.error_lines(error):
+                    render.err().write(line)
 
 
 def last_turn_path() -> Path:

@@ -51,7 +51,10 @@ def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind o
             click.echo(f"  {render.safe(error.hint)}", err=True)
         return error.exit_code
     except ArchivistError as error:
-        _failed(error)
+        from assistant import answer_view
+
+        for line in answer_view.error_lines(error):
+            click.echo(line, err=True)
         return 1
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -73,16 +76,6 @@ def _hint(error: click.ClickException) -> str:
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
         return 'several words go in quotes: archivist search "gateway timeout"'
     return ""
-
-
-def _failed(error: ArchivistError) -> None:
-    """An error of a provider: no key that a server sends back is shown."""
-    from assistant import settings
-
-    click.echo(f"archivist: {render.safe(settings.redact(str(error)))}", err=True)
-    hint = getattr(error, "hint", "")
-    if hint:
-        click.echo(f"  {render.safe(settings.redact(hint))}", err=True)
 
 
 def _unread() -> int:

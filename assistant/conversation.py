@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cache
 
 from assistant import prompts, render, settings
 from assistant.backends.base import Backend
@@ -110,7 +111,7 @@ class Conversation:
             for event in loop.run(self._system(), self.messages, asked):
                 yield event
                 if isinstance(event, StepStarted):
-                    seen.blocks = Blocks(self._shown_by(self._checker(seen)))
+                    seen.blocks = Blocks(self._shown_by(seen))
                 elif isinstance(event, TextPiece):
                     yield from map(BlockFinished, seen.blocks.add(event.text))
                 elif isinstance(event, CallFinished):
@@ -162,9 +163,12 @@ class Conversation:
             stored_text=self._stored_text,
         )
 
-    @staticmethod
-    def _shown_by(checker: Checker) -> Callable[[str], str]:
-        return lambda block: checker.check(_presentable(block)).text
+    def _shown_by(self, seen: _Seen) -> Callable[[str], str]:
+        """What turns blocks of a reply into display text. Most replies are calls and finish no block: the checker, which reads all
+        results, is made for the first one that does.
+        """
+        checker = cache(lambda: self._checker(seen))
+        return lambda block: checker().check(_presentable(block)).text
 
     def _turn(self, ended: Ended, seen: _Seen) -> Turn:
         found = _evidence_of(seen.calls)

@@ -12,8 +12,11 @@ from socket import socket
 from typing import Any
 
 import pytest
+from scripted_server import asked
 
-from assistant.messages import Declaration, Message, Request
+from assistant.backends.base import Backend
+from assistant.errors import BadReplyError, ConnectionFailedError
+from assistant.messages import Declaration, Message, Request, TextDelta
 
 START_SECONDS = 120.0
 SEARCH = Declaration(
@@ -60,3 +63,15 @@ def a_call_of(tool: Declaration) -> dict[str, Any]:
     """The `format` that leaves Ollama's model nothing to write but a call of this tool."""
     fields = {"name": {"const": tool.name}, "arguments": tool.parameters}
     return {"type": "object", "properties": fields, "required": ["name", "arguments"]}
+
+
+def assert_a_death_is_told(server: RunningServer, model: Backend, request: Request) -> None:
+    """A server killed after its first piece: the reply broke off, and the next request cannot reach it. Closes the model."""
+    pieces = model.send(request)
+    assert isinstance(next(pieces), TextDelta)
+    server.kill()
+    with pytest.raises(BadReplyError, match="broke off"):
+        list(pieces)
+    with pytest.raises(ConnectionFailedError, match="cannot be reached"):
+        asked(model, GREETING)
+    model.close()

@@ -58,3 +58,12 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give back connections."""
+
+
+def merged(body: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A body with more fields; objects are merged, everything else is replaced."""
+    result = dict(body)
+    for name, value in (extra or {}).items():
+        before = result.get(name)
+        result[name] = merged(before, value) if isinstance(before, Mapping) and isinstance(value, Mapping) else value
+    return result

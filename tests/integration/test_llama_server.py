@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_servers import GREETING, QUESTION, RunningServer, free_port
+from model_servers import GREETING, QUESTION, RunningServer, assert_a_death_is_told, free_port
 from scripted_server import asked
 
 from assistant.backends.openrouter import OpenRouter
-from assistant.errors import BadReplyError, ConnectionFailedError, ContextLengthError
+from assistant.errors import ConnectionFailedError, ContextLengthError
 from assistant.events import Ended, TextPiece
 from assistant.loop import Limits, Loop
 from assistant.messages import Message, Reply, Request, TextDelta, ToolResult
@@ -84,14 +84,7 @@ def test_a_template_without_tools_is_said(start_llama: Callable[..., RunningServ
 def test_a_server_that_dies_in_the_middle_of_its_reply(start_llama: Callable[..., RunningServer]) -> None:
     server = start_llama()
     model = OpenRouter("smollm2", base_url=f"{server.url}/v1", extra_request={"ignore_eos": True})
-    pieces = model.send(Request(GREETING.messages, max_output_tokens=900))
-    assert isinstance(next(pieces), TextDelta)
-    server.kill()
-    with pytest.raises(BadReplyError, match="broke off"):
-        list(pieces)
-    with pytest.raises(ConnectionFailedError, match="cannot be reached"):
-        asked(model, GREETING)
-    model.close()
+    assert_a_death_is_told(server, model, Request(GREETING.messages, max_output_tokens=900))
 
 
 def test_the_wrong_port() -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from model_servers import GREETING, QUESTION, SEARCH, RunningServer, a_call_of, free_port
+from model_servers import GREETING, QUESTION, SEARCH, RunningServer, a_call_of, assert_a_death_is_told, free_port
 from scripted_server import asked
 
 from assistant.backends.ollama import Ollama, OllamaServer
 from assistant.backends.ollama.window import least_tokens
-from assistant.errors import BadReplyError, ConnectionFailedError, ContextLengthError, ProviderError
-from assistant.messages import Message, Request, TextDelta, ToolResult
+from assistant.errors import ConnectionFailedError, ContextLengthError, ProviderError
+from assistant.messages import Message, Request, ToolResult
 
 OPTIONS = {"num_thread": 1, "temperature": 0, "seed": 1}
 
@@ -110,14 +110,7 @@ def test_a_model_that_is_not_there(connect: Callable[..., Ollama]) -> None:
 def test_a_server_that_dies_in_the_middle_of_its_reply(start_ollama: Callable[[], RunningServer]) -> None:
     server = start_ollama()
     model = Ollama("smollm2-notools", host=server.url, num_ctx=1024, extra_request={"options": OPTIONS | {"stop": []}})
-    pieces = model.send(Request((Message("user", "Count from one to one hundred."),), max_output_tokens=400))
-    assert isinstance(next(pieces), TextDelta)
-    server.kill()
-    with pytest.raises(BadReplyError, match="broke off"):
-        list(pieces)
-    with pytest.raises(ConnectionFailedError, match="cannot be reached"):
-        asked(model, GREETING)
-    model.close()
+    assert_a_death_is_told(server, model, Request((Message("user", "Count from one to one hundred."),), max_output_tokens=400))
 
 
 def test_the_wrong_port() -> None:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any, Literal
 
-from assistant.backends.base import Capabilities
+from assistant.backends.base import Capabilities, merged
 from assistant.backends.gemini.explain import error_of, explain, is_about_signatures
 from assistant.backends.gemini.reply import UNSIGNED, Gathered
-from assistant.backends.gemini.request import PROVIDER, body_of, generation, merged, nudged, with_stand_ins
+from assistant.backends.gemini.request import PROVIDER, body_of, generation, nudged, with_stand_ins
 from assistant.backends.tool_names import ToolNames
 from assistant.errors import BadReplyError, KeyMissingError, ProviderError, RefusedError, UserError
 from assistant.messages import Reply, Request, TextDelta, Usage

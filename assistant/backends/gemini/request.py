@@ -96,15 +96,6 @@ def with_stand_ins(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "contents": contents}
 
 
-def merged(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The body with `extra` laid over it: objects are merged, anything else is replaced."""
-    both = dict(body)
-    for name, value in extra.items():
-        mine = both.get(name)
-        both[name] = merged(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
-    return both
-
-
 def _declared(tool: Declaration, names: ToolNames) -> dict[str, Any]:
     return {
         "name": names.wire(tool.name),

@@ -12,8 +12,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assistant.backends.base import Capabilities, Price
-from assistant.backends.chat_wire import CallIds, merged
+from assistant.backends.base import Capabilities, Price, merged
+from assistant.backends.chat_wire import CallIds
 from assistant.backends.ollama.explain import TOO_LONG_HINT, UnreadableCallError, explain, recovered_call
 from assistant.backends.ollama.reply import ReplyReader, holds_error
 from assistant.backends.ollama.request import PROVIDER, RE_ASKED, Think, Wire

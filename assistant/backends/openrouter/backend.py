@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assistant.backends.base import Capabilities
-from assistant.backends.chat_wire import CallIds, merged
+from assistant.backends.base import Capabilities, merged
+from assistant.backends.chat_wire import CallIds
 from assistant.backends.openrouter.explain import explain, is_bad_signature
 from assistant.backends.openrouter.models import router_capabilities, server_capabilities
 from assistant.backends.openrouter.reply import ReplyReader, holds_error, unwrapped
