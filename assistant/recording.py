@@ -104,9 +104,23 @@ def read(path: Path) -> Recorded:
 
 
 def digests(request: Request) -> list[str]:
-    """Short digests of the tool results that a request ends with; none when it ends with a question."""
+    """Short digests of the tool results that a request ends with; none when it ends with a question.
+
+    A search counts by the passages it found, in any order: scores and near-ties differ from machine to machine in their last
+    digits, and what an answer cites are the passages.
+    """
     last = request.messages[-1]
-    return [hashlib.sha256(result.content.encode("utf-8", "surrogatepass")).hexdigest()[:16] for result in last.results]
+    return [hashlib.sha256(_essence(result.content).encode("utf-8", "surrogatepass")).hexdigest()[:16] for result in last.results]
+
+
+def _essence(content: str) -> str:
+    try:
+        value = json.loads(content, parse_float=lambda number: f"{float(number):.6g}")
+        if isinstance(value, dict) and isinstance(value.get("hits"), list):
+            return json.dumps(sorted(str(hit["key"]) for hit in value["hits"]))
+        return json.dumps(value, sort_keys=True)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return content
 
 
 def _reply_as_json(reply: Reply) -> dict[str, Any]:

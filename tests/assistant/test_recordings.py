@@ -12,7 +12,7 @@ from assistant import recording
 from assistant.backends.replay import Replay
 from assistant.conversation import Answered, Conversation, Turn
 from assistant.errors import BadReplyError, UserError
-from assistant.messages import Message, Request
+from assistant.messages import Message, Request, ToolResult
 from search import Library
 
 RECORDINGS = Path(__file__).parents[2] / "data" / "recordings"
@@ -132,3 +132,21 @@ def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path.write_text('{"archivist_recording": 1}\n' + "[" * 100_000 + "\n")
     with pytest.raises(UserError, match=":2:"):
         recording.read(path)
+
+
+def _digests(content: str) -> list[str]:
+    result = ToolResult("1", "hybrid_search", content, is_error=False)
+    return recording.digests(Request((Message("user", "?"), Message("tool", results=(result,)))))
+
+
+def test_a_digest_knows_which_passages_were_found_not_their_scores_or_order() -> None:
+    one, other = {"key": "a1b2c3d4e5", "similarity": 0.41}, {"key": "f6g7h2j3k4", "similarity": 0.4}
+    shifted = [other | {"similarity": 0.41}, one]
+    assert _digests(json.dumps({"hits": [one, other]})) == _digests(json.dumps({"hits": shifted}))
+    assert _digests(json.dumps({"hits": [one, other]})) != _digests(json.dumps({"hits": [one]}))
+
+
+def test_a_digest_of_anything_else_tells_every_value_but_the_last_digits_of_a_fraction() -> None:
+    assert _digests('{"rows":[[0.30000000000000004]]}') == _digests('{"rows": [[0.3]]}')
+    assert _digests('{"rows":[[0.3]]}') != _digests('{"rows":[[0.31]]}')
+    assert _digests("plain") != _digests("other")
