@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from search.tables.models import TableDraft
 
 BlockKind = Literal["heading", "paragraph", "code", "table", "list", "quote"]
 DateField = Literal["date", "modified", "created"]
@@ -37,7 +40,8 @@ class Extract:
     title, author, ... : as the document itself states them, None where it does not; never derived from the file's name.
     date: the front matter's date as written; created and modified: ISO dates from the document's own properties.
     encoding: how the bytes were decoded ("utf-8", "shift_jis"), "" for formats that carry their own.
-    notes: remarks worth telling ("decoded as latin-1"). no_text: why `text` is empty, else None.
+    notes: remarks worth telling ("decoded as latin-1"). no_text: why `text` is empty, else None. tables: what the file holds as
+    typed tables, beside its text.
     """
 
     text: str
@@ -57,6 +61,7 @@ class Extract:
     encoding: str = ""
     notes: tuple[str, ...] = ()
     no_text: str | None = None
+    tables: tuple[TableDraft, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlite_utils.migrations import Migrations
 
 APPLICATION_ID = 0x41524356  # "ARCV", in the file's header: tells a library from other SQLite files
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 FTS = "_passages_fts"
 
@@ -110,6 +110,25 @@ CREATE TABLE _moved_keys (old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID
 CREATE INDEX _moved_keys_by_new ON _moved_keys(new);
 """
 
+# The tables themselves stand beside these under the names that `_tables` gives them. Files that are tables were only listed
+# before: they are looked at again.
+_TABLE_CATALOGUE = """
+CREATE TABLE _tables (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,        -- place in the file
+    label TEXT NOT NULL,             -- sheet or inner table
+    keeps_name INTEGER NOT NULL,     -- 1: the label is the name wished for
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    rows INTEGER NOT NULL,
+    columns TEXT NOT NULL,           -- JSON, `search.tables.models.Column`
+    notes TEXT NOT NULL DEFAULT '[]',
+    UNIQUE (document_id, ordinal)
+);
+UPDATE documents SET mtime_ns = NULL, content_hash = NULL WHERE text_status LIKE 'table, not read yet%' OR format IN
+    ('json', 'jsonl', 'db', 'sqlite', 'sqlite3');
+"""
+
 _KEYWORD_INDEX = f"""
 CREATE VIEW _passage_search AS
     SELECT p.id AS id, d.title AS title, p.headings AS headings, p.text AS text, p.terms AS terms
@@ -184,6 +203,11 @@ def _migrations() -> Migrations:
     @steps()
     def first_library(db: Database) -> None:
         for statement in _statements(_TABLES + _KEYWORD_INDEX + _TRIGGERS):
+            db.execute(statement)
+
+    @steps()
+    def tables(db: Database) -> None:
+        for statement in _statements(_TABLE_CATALOGUE):
             db.execute(statement)
 
     return steps
