@@ -30,6 +30,7 @@ def _of_module(name: str) -> Reader:
 
 _DATABASES = _of_module("databases")
 _TABLES: Mapping[str, Reader] = {
+    **dict.fromkeys(("csv", "tsv"), _of_module("tabular")),
     "xlsx": _of_module("workbooks"),
     "ods": _of_module("opendocument"),
     "parquet": _of_module("parquet"),
@@ -71,8 +72,6 @@ def read(path: Path, data: bytes) -> Extract:
 
 def _known_reason(suffix: str) -> str | None:
     """Why nothing is read of the files with this suffix, whatever they hold."""
-    if suffix in formats.DELIMITED:
-        return "table, not read yet"
     if suffix in formats.LATER:
         return f"no reader for {suffix} yet"
     return f"binary: {formats.BINARY[suffix]}" if suffix in formats.BINARY else None

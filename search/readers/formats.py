@@ -110,7 +110,7 @@ INTERPRETERS: dict[str, str] = {
 }
 
 DELIMITED: dict[str, str] = _by_suffix({"csv": "csv", "tsv": "tsv tab"})
-TABLES: dict[str, str] = _by_suffix(
+TABLES: dict[str, str] = DELIMITED | _by_suffix(
     {
         "xlsx": "xlsx xlsm",
         "ods": "ods",

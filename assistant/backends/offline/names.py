@@ -13,7 +13,7 @@ from functools import cached_property
 
 from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.wording import FORMAT_WORDS, GENERIC_KINDS, SPECIFIC_KINDS, words_of
-from search.readers.formats import DELIMITED, HTML, LATER, MARKDOWN, TABLES, TEXTS, XML
+from search.readers.formats import HTML, LATER, MARKDOWN, TABLES, TEXTS, XML
 
 PROSE_FORMATS = words_of(
     """text rst asciidoc org latex bibtex subtitles diff json yaml toml ini css template markdown html xml pdf csv tsv"""
@@ -23,7 +23,6 @@ _SUFFIXES = (
     | dict.fromkeys(MARKDOWN, "markdown")
     | dict.fromkeys(HTML, "html")
     | dict.fromkeys(XML, "xml")
-    | DELIMITED
     | TABLES
     | {suffix: suffix[1:] for suffix in (*LATER, ".pdf")}
 )
