@@ -63,6 +63,8 @@ def read(data: bytes, path: Path) -> Extract:  # noqa: ARG001 - one signature fo
         if "interrupted" in str(error):
             raise ReadError(f"SQLite: reading its tables took longer than {MAX_SECONDS:.0f} seconds") from error
         raise ReadError(f"broken SQLite file: {one_line(str(error), 120)}") from error
+    except UnicodeDecodeError as error:  # SQLite's message quotes a damaged schema, and Python cannot decode it
+        raise ReadError("broken SQLite file: its schema is damaged") from error
     if 2 in data[18:20]:
         notes.append("kept in WAL mode: changes that still wait in a -wal file beside it are not seen")
     if not drafts:
@@ -78,16 +80,21 @@ def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
         if content[place] == _WAL:
             content[place] = 1
     with tempfile.TemporaryDirectory(prefix="archivist-") as folder:
-        if hasattr(sqlite3.Connection, "deserialize"):
+        if _can_deserialize():
             connection = sqlite3.connect(":memory:")
             connection.deserialize(bytes(content))
-        else:  # SQLite built without it
+        else:
             copy = Path(folder) / "copy.db"
             copy.write_bytes(content)
             connection = sqlite3.connect(copy)
         with closing(connection):
             _guard(connection, len(data))
             yield connection
+
+
+def _can_deserialize() -> bool:
+    """Whether this Python's SQLite was built with it: it may be left out."""
+    return hasattr(sqlite3.Connection, "deserialize")
 
 
 def _guard(connection: sqlite3.Connection, size: int) -> None:
