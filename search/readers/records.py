@@ -1,7 +1,7 @@
 """JSON and JSON lines: the text as the text reader has it, and beside it the records that the file is a list of.
 
 What counts as records: two objects or more in a list that is the whole file, the only list of objects in it, or one a line; at
-least one key that half of them share; and, where other things stand around the list, three quarters of all values. So the
+least one key that half of them share; and, where other things stand around the list, more than half of all values. So the
 answer of a web service becomes a table and a package.json with two contributors does not.
 """
 
@@ -24,7 +24,6 @@ from search.readers.formats import suffix_of
 LINES = (".jsonl", ".ndjson")
 _LONGEST_NUMBER = 400  # digits: the largest float has 309, and Python refuses to read integers of more than 4300
 _DEEPEST = 3  # objects around the list of records
-_SHARE = 0.75
 _TOLD = 5  # broken lines that are told by number
 
 
@@ -124,7 +123,7 @@ def _of_document(content: str, found: _Found) -> list[dict[str, Any]]:
     lists = list(_lists_of_objects(value, _DEEPEST))
     if len(lists) != 1:
         return []
-    return lists[0] if _leaves(lists[0]) >= _SHARE * _leaves(value) else []
+    return lists[0] if 2 * _leaves(lists[0]) > _leaves(value) else []
 
 
 def _lists_of_objects(value: Mapping[str, Any], depth: int) -> Iterator[list[dict[str, Any]]]:
@@ -140,7 +139,7 @@ def _all_objects(values: Sequence[Any]) -> bool:
 
 
 def _leaves(value: object) -> int:
-    """How many values that are no objects or lists stand in it. Walked without recursion: JSON may nest deep."""
+    """How many values stand in it, objects, lists and null aside. Walked without recursion: JSON may nest deep."""
     waiting, leaves = [value], 0
     while waiting:
         inner = waiting.pop()
@@ -149,7 +148,7 @@ def _leaves(value: object) -> int:
         elif isinstance(inner, list):
             waiting.extend(inner)
         else:
-            leaves += 1
+            leaves += inner is not None
     return leaves
 
 
