@@ -32,7 +32,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 65_536
 _SAMPLE_ROWS = 300
 _SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?[ ;,\t|]*\n', re.IGNORECASE)
+_MAX_STRAYS = 20  # each costs another look at all that follows
 _LARGEST_FIELD = 2**31 - 1
+_NO_DELIMITER = "\x1f"  # no cleaned text holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,23 @@ class Dialect:
     delimiter: str
     quoting: str = "double"
     spaces: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well a dialect fits. evenness: share of rows with the usual length, 0 when nothing is cut. values: share of cells that
+    are numbers or dates. titles: lines above the first row of the usual length.
+    """
+
+    evenness: float
+    values: float
+    length: int
+    titles: int
+
+    @property
+    def rounded(self) -> tuple[float, float, int]:
+        """To compare delimiters by: one ragged row in a hundred does not outweigh what the cells say."""
+        return (round(self.evenness, 2), self.values, self.length)
 
 
 def read(data: bytes, path: Path) -> Extract:
@@ -67,24 +86,65 @@ def read(data: bytes, path: Path) -> Extract:
 
 def _grid(text: str, preferred: str) -> Grid:
     """The cells of a text, with the line on which each row begins."""
+    if not text.endswith("\n"):
+        text += "\n"
     told = _SEPARATOR_LINE.match(text)
     first_line = 1
     if told:
         text, first_line = text[told.end() :], 2
     dialect = dialect_of(text, told[1] if told else None, preferred)
+    rows, starts, astray = _cut(text, dialect)
+    notes = []
+    if dialect.quoting == "none":
+        notes.append("quotation marks that do not pair are read as part of the text")
+    if astray:
+        notes.append(f"line {astray + first_line} has a quotation mark that is never closed: it is read as part of the text")
+    return Grid("", rows, lines=[start + first_line for start in starts], notes=tuple(notes))
+
+
+def _cut(text: str, dialect: Dialect) -> tuple[list[list[str]], list[int], int | None]:
+    """Rows, the line on which each begins (from 0), and the first line whose opening quotation mark is never closed.
+
+    Such a mark would make one cell of all that follows: its line is read without quoting, and what follows anew; after 20 of them
+    the rest of the file has no quoting.
+    """
     rows: list[list[str]] = []
-    lines: list[int] = []
-    reader = _reader(text, dialect)
-    line = first_line
-    try:
-        for row in reader:
-            rows.append(row)
-            lines.append(line)
-            line = first_line + reader.line_num
-    except csv.Error as error:
-        raise ReadError(f"line {line}: {error}") from error
-    notes = ("quotation marks do not pair: they are read as part of the text",) if dialect.quoting == "none" else ()
-    return Grid("", rows, lines=lines, notes=notes)
+    starts: list[int] = []
+    astray = None
+    offset = line = strays = 0
+    while offset < len(text):
+        reader = _reader(text[offset:], dialect)
+        first, begun = line, line
+        try:
+            for row in reader:
+                rows.append(row)
+                starts.append(begun)
+                begun = first + reader.line_num
+        except csv.Error as error:
+            raise ReadError(f"line {begun + 1}: {error}") from error
+        if dialect.quoting == "none" or not rows or not _unclosed(rows[-1], text):
+            break
+        line = starts[-1]
+        astray = line if astray is None else astray
+        offset = _start_of(text, offset, line - first)
+        end = text.index("\n", offset) + 1
+        rows[-1] = next(_reader(text[offset:end], Dialect(dialect.delimiter, "none")))
+        offset, line = end, line + 1
+        strays += 1
+        if strays == _MAX_STRAYS:
+            dialect = Dialect(dialect.delimiter, "none")
+    return rows, starts, astray
+
+
+def _unclosed(row: Sequence[str], text: str) -> bool:
+    """Whether the last cell of a text runs into its end: only a cell that is never closed holds the last line end."""
+    return bool(row) and row[-1].endswith("\n") and not text.endswith('\n"\n')
+
+
+def _start_of(text: str, offset: int, lines: int) -> int:
+    for _ in range(lines):
+        offset = text.index("\n", offset) + 1
+    return offset
 
 
 def dialect_of(text: str, delimiter: str | None = None, preferred: str = ",") -> Dialect:
@@ -95,24 +155,32 @@ def dialect_of(text: str, delimiter: str | None = None, preferred: str = ",") ->
     sample = text[:_SAMPLE]
     if len(text) > _SAMPLE:
         sample = sample[: sample.rfind("\n") + 1] or sample
-    delimiters = (delimiter,) if delimiter else (preferred, *(sign for sign in _DELIMITERS if sign != preferred))
-    ways = ["double"]
+    signs = (delimiter,) if delimiter else (preferred, *(sign for sign in _DELIMITERS if sign != preferred))
+    best = {sign: max((_score(sample, way) for way in _ways(sign, sample)), key=lambda score: score.rounded) for sign in signs}
+    sign = max(signs, key=lambda sign: best[sign].rounded)
+    if preferred == "\t" and best["\t"].evenness >= 0.5 and not delimiter:
+        sign = "\t"
+    if not delimiter and _is_prose(best[sign], sample, sign):
+        return Dialect(_NO_DELIMITER)
+    return max(_ways(sign, sample), key=lambda way: _score(sample, way).evenness)
+
+
+def _ways(delimiter: str, sample: str) -> list[Dialect]:
+    """The dialects of one delimiter that a text gives reason for, the usual one first."""
+    quoting = ["double"]
     if '\\"' in sample:
-        ways.append("backslash")
-    if '"' in sample and not _pairs(text):
-        ways.append("none")
-    candidates = [
-        Dialect(sign, way, spaces)
-        for sign in delimiters
-        for way in ways
-        for spaces in ((False, True) if f'{sign} "' in sample else (False,))
-    ]
-    scored = [(_score(sample, candidate), candidate) for candidate in candidates]
-    best = max(score for score, _ in scored)
-    if preferred == "\t":  # a file that is called so: tabs unless they cut nothing
-        tabbed = [(score, candidate) for score, candidate in scored if candidate.delimiter == "\t" and score[0] >= 0.5]
-        best = max((score for score, _ in tabbed), default=best)
-    return next(candidate for score, candidate in scored if score == best)
+        quoting.append("backslash")
+    if '"' in sample:
+        quoting.append("none")
+    spaces = (False, True) if f'{delimiter} "' in sample else (False,)
+    return [Dialect(delimiter, way, space) for way in quoting for space in spaces]
+
+
+def _is_prose(score: Score, sample: str, delimiter: str) -> bool:
+    """Whether what would cut the lines is punctuation: a space behind every one, and the lines fall into uneven pieces."""
+    signs = sample.count(delimiter)
+    spaced = delimiter != "\t" and signs == sample.count(delimiter + " ") + sample.count(delimiter + "\n")
+    return signs == 0 or (spaced and (score.titles > 0 or score.evenness < 0.7) and '"' not in sample)
 
 
 def _reader(text: str, dialect: Dialect) -> Reader:
@@ -127,13 +195,8 @@ def _reader(text: str, dialect: Dialect) -> Reader:
     )
 
 
-def _pairs(text: str) -> bool:
-    """Whether every quotation mark that opens is closed: an odd one makes one cell of all that follows."""
-    return text.count('"') % 2 == 0
-
-
-def _score(sample: str, dialect: Dialect) -> tuple[float, float, int]:
-    """How even the rows are (share with the usual length, 0 when nothing is cut), share of cells that are values, their length."""
+def _score(sample: str, dialect: Dialect) -> Score:
+    """Judge a dialect by the rows of a sample; lines above the first row of the usual length count half."""
     rows = []
     for row in _reader(sample, dialect):
         if any(cell.strip() for cell in row):
@@ -142,12 +205,12 @@ def _score(sample: str, dialect: Dialect) -> tuple[float, float, int]:
             break
     counts = Counter(len(row) for row in rows if len(row) > 1)
     if not counts:
-        return (0.0, 0.0, 0)
+        return Score(0.0, 0.0, 0, 0)
     usual = max(counts, key=lambda length: (counts[length], length))
     first = next(number for number, row in enumerate(rows) if len(row) == usual)
     titles = first if all(len(row) < usual for row in rows[:first]) and first * 2 <= len(rows) else 0
     table = [row for row in rows[titles:] if len(row) == usual]
-    return (round(len(table) / (len(rows) - titles / 2), 2), _share_of_values(table), usual)
+    return Score(len(table) / (len(rows) - titles / 2), _share_of_values(table), usual, titles)
 
 
 def _share_of_values(rows: Sequence[Sequence[str]]) -> float:

@@ -130,7 +130,7 @@ def _decided(column: Cells, parts: _Sorted, outcome: Reading | Refusal) -> Decid
         return Decided("text", values, note=outcome.reason)
     notes = list(outcome.notes)
     if parts.markers:
-        notes.append(f"{examples(list(parts.markers))} read as no value ({parts.markers.total()} times)")
+        notes.append(f"{examples(list(parts.markers))} read as no value (in {parts.markers.total()} of {len(column.cells)} rows)")
     values = [
         outcome.values.get(cell)
         if isinstance(cell, str)

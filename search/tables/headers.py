@@ -45,8 +45,11 @@ class Layout:
     notes: tuple[str, ...]
 
 
-def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, detect: bool) -> Layout | None:
-    """Find the table; None where no cell holds anything. place: how to speak of a row ("line 7"). detect: or the first row."""
+def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, detect: bool, told_short: bool) -> Layout | None:
+    """Find the table; None where no cell holds anything. place: how to speak of a row ("line 7"). detect: or the first row.
+
+    told_short: whether a short row is worth a remark; sheets leave out empty cells at the end of any row.
+    """
     extents = [_extent(row) for row in rows]
     filled = [number for number, extent in enumerate(extents) if extent]
     if not filled:
@@ -78,7 +81,7 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
         if units:
             notes.append(f"{place(body[0])} holds units")
             body = body[1:]
-    surplus, ragged = _ragged(rows, body, extents, len(header), place)
+    surplus, ragged = _ragged(rows, body, extents, width=len(header), place=place, told_short=told_short)
     notes += ragged
     if body and (total := _total(rows[body[-1]])):
         notes.append(f"the last row is a total ({total}): leave it out of sums")
@@ -227,11 +230,17 @@ def _units_row(row: Sequence[Cell], width: int) -> tuple[str, ...]:
 
 
 def _ragged(
-    rows: Sequence[Sequence[Cell]], body: Sequence[int], extents: Sequence[int], width: int, place: Callable[[int], str]
+    rows: Sequence[Sequence[Cell]],
+    body: Sequence[int],
+    extents: Sequence[int],
+    *,
+    width: int,
+    place: Callable[[int], str],
+    told_short: bool,
 ) -> tuple[int, list[str]]:
     """How many columns the longest rows add, and remarks on rows that are longer or shorter than the header."""
     longer = [number for number in body if extents[number] > width]
-    shorter = [number for number in body if len(rows[number]) < width]
+    shorter = [number for number in body if len(rows[number]) < width] if told_short else []
     surplus = max((extents[number] - width for number in longer), default=0)
     notes = []
     if longer:
@@ -239,7 +248,7 @@ def _ragged(
         where = f"column_{width + 1}" + (f" to column_{width + kept}" if kept > 1 else "") if kept else "the last column"
         joined = f", what goes beyond is joined in the last of them (up to {surplus} cells)" if surplus > kept > 0 else ""
         have = "rows have" if len(longer) > 1 else "row has"
-        notes.append(f"{len(longer)} {have} more cells than the header (first {place(longer[0])}): {where} holds them{joined}")
+        notes.append(f"{len(longer)} {have} more cells than the header (first {place(longer[0])}): they are in {where}{joined}")
         surplus = kept
     if shorter:
         have = "rows have" if len(shorter) > 1 else "row has"
