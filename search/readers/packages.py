@@ -7,6 +7,7 @@ XML library that openpyxl picks up where it is installed does fetch. Office file
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ def opened(data: bytes) -> Iterator[zipfile.ZipFile]:
                 if part.lower().endswith(_XML):
                     _check_prolog(archive, part)
             yield archive
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as error:
         raise ReadError(f"broken archive: {one_line(str(error), 80)}") from error
 
 
@@ -129,6 +130,8 @@ def _check_sizes(archive: zipfile.ZipFile, size: int) -> None:
         raise ReadError(f"an archive of {len(parts)} parts: at most {MAX_PARTS} are read")
     if any(part.flag_bits & 1 for part in parts):
         raise ReadError("encrypted: needs a password")
+    if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
+        raise ReadError("broken archive: packed in a way that Office files are not")
     unfolded = sum(part.file_size for part in parts)
     if unfolded > MAX_UNFOLDED or (unfolded > _SMALL and unfolded > size * MAX_RATIO):
         raise ReadError(f"unfolds from {size} to {unfolded} bytes: not read, it may be made to fill the memory")

@@ -22,6 +22,7 @@ from search.readers.cleaning import one_line
 from search.readers.flattening import unique_names
 from search.tables.describing import described, left_out
 from search.tables.models import Column, ColumnType, TableDraft, Value
+from search.tables.moments import spelled
 from search.tables.profiling import profiled
 
 MAX_CELLS = 10_000_000
@@ -134,9 +135,9 @@ def _kind(kind: Any) -> tuple[ColumnType, str, _Converter]:
         (types.is_uint64, "text", "kept as text: unsigned integers of 64 bit", str),
         (types.is_integer, "integer", "", int),
         (types.is_floating, "real", "", _real),
-        (types.is_date, "date", "", date.isoformat),
-        (types.is_timestamp, "datetime", "", _moment),
-        (types.is_time, "time", "", time.isoformat),
+        (types.is_date, "date", "", spelled),
+        (types.is_timestamp, "datetime", "", spelled),
+        (types.is_time, "time", "", spelled),
         (types.is_duration, "real", "a duration in seconds", timedelta.total_seconds),
         (_is_binary, "blob", "", bytes),
         (_is_text, "text", "", _text),
@@ -160,10 +161,6 @@ def _is_text(kind: Any) -> bool:
 
 def _real(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _moment(value: datetime) -> str:
-    return value.isoformat(sep=" ")
 
 
 def _text(value: str) -> str:

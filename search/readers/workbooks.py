@@ -172,6 +172,7 @@ class _Marks(packages.Handlers):
     empty_formulas: list[str] = field(default_factory=list)
     _cell: str = ""
     _formula: bool = False
+    _within: bool = False
     _valued: bool = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -180,14 +181,19 @@ class _Marks(packages.Handlers):
         elif name == "f":
             self._formula = True
         elif name in {"v", "is"}:
-            self._valued = True
+            self._within = True
         elif name == "mergeCell":
             area = _area(attributes.get("ref", ""))
             if area is not None:
                 self.merged.append(area)
 
+    def text(self, text: str) -> None:
+        self._valued = self._valued or (self._within and bool(text))
+
     def end(self, name: str) -> None:
-        if name == "c" and self._formula and not self._valued:
+        if name in {"v", "is"}:
+            self._within = False
+        elif name == "c" and self._formula and not self._valued:
             self.empty_formulas.append(self._cell)
 
 

@@ -39,11 +39,11 @@ def written(columns: dict[str, Any], **options: Any) -> bytes:
         (pa.array([b"\0\xff"]), "blob", [b"\0\xff"]),
         (pa.array([date(2026, 1, 31)]), "date", ["2026-01-31"]),
         (pa.array([time(10, 30)], pa.time64("ns")), "time", ["10:30:00"]),
-        (pa.array([datetime(2026, 1, 31, 10, 0, 0, 5)]), "datetime", ["2026-01-31 10:00:00.000005"]),  # noqa: DTZ001 - as written
+        (pa.array([datetime(2026, 1, 31, 10, 0, 0, 5)]), "datetime", ["2026-01-31T10:00:00.000005"]),  # noqa: DTZ001 - as written
         (
             pa.array([datetime(2026, 1, 31, 10, tzinfo=UTC)], pa.timestamp("ns", tz="UTC")),
             "datetime",
-            ["2026-01-31 10:00:00+00:00"],
+            ["2026-01-31T10:00:00+00:00"],
         ),
         (pa.array([timedelta(seconds=90)], pa.duration("us")), "real", [90.0]),
         (pa.array([[1, 2], None]), "text", ["[1, 2]", None]),
