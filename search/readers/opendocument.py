@@ -16,14 +16,13 @@ from search.models import Extract
 from search.readers import packages
 from search.readers.cleaning import one_line
 from search.readers.number_formats import number_format
-from search.readers.sheets import MAX_CELLS, Sheet
+from search.readers.sheets import MAX_CELLS, Sheet, text_format
 from search.readers.workbooks import MAX_ROWS, errors_note, extract, whole_day
 from search.tables.cells import Cell
 from search.tables.units import unit
 
 _CODE = re.compile(r"0\d+")
 _BEHIND = re.compile(r"[-\d.,\s'’]*\d\s*([^\d\s.,]{1,8})")
-_DIGITS = re.compile(r"\s*[-+]?\d[\d.,\s]*")
 _DURATION = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?")
 _ERROR = re.compile(r"#[A-Z/0!?]{3,8}|Err:\d{3}")
 _ASIDE = frozenset({"annotation", "shapes", "note", "frame", "custom-shape", "tracked-changes"})
@@ -169,7 +168,7 @@ def _typed(kind: str, attributes: dict[str, str], shown: str) -> tuple[Cell, str
     if kind == "boolean":
         return attributes["boolean-value"] == "true", ""
     text = attributes.get("string-value", shown)
-    return text, "@" if kind == "string" and _DIGITS.fullmatch(text) else ""
+    return text, text_format(text)
 
 
 def _number(kind: str, attributes: dict[str, str], shown: str) -> tuple[Cell, str]:

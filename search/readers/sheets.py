@@ -5,6 +5,7 @@ In: a Sheet, places counted from 0. Out: a Grid, or None where the sheet is empt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ MAX_CELLS = 2_000_000  # filled cells of a file, about 1 GB in memory while it i
 MAX_PLACES = 20_000_000  # cells of a grid, empty ones included
 _GAP = 50  # empty rows in a run that are kept; columns without any cell are layout and always left out
 _HEADER = 20  # rows in which a header of two rows is looked for
+_DIGITS = re.compile(r"\s*[-+]?\d[\d.,\s]*")
 
 Area = tuple[int, int, int, int]  # first row, first column, last row, last column
 
@@ -58,6 +60,11 @@ def grid_of(sheet: Sheet) -> Grid | None:
     if max(rows) != max(rows.values()):
         notes.append("empty rows between its cells were left out")
     return Grid(sheet.label, grid, formats, notes=tuple(notes))
+
+
+def text_format(text: str) -> str:
+    """The format of a text cell: "@" where it looks like a number, which whoever typed it as text did not mean."""
+    return "@" if _DIGITS.fullmatch(text) else ""
 
 
 def _kept(used: Iterable[int]) -> dict[int, int]:

@@ -22,7 +22,7 @@ from search.models import Extract
 from search.readers import packages
 from search.readers.cleaning import one_line
 from search.readers.number_formats import number_format
-from search.readers.sheets import MAX_CELLS, Sheet, grid_of
+from search.readers.sheets import MAX_CELLS, Sheet, grid_of, text_format
 from search.tables.cells import Cell
 from search.tables.describing import described, left_out
 from search.tables.grids import tabulate
@@ -31,7 +31,6 @@ from search.tables.units import unit
 MAX_ROWS = 1_048_576
 MAX_SEEN = 100_000_000  # places that openpyxl passes over, empty ones included
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
-_DIGITS = re.compile(r"\s*[-+]?\d[\d.,\s]*")
 _REFERENCE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})(?::([A-Z]{1,3})([1-9]\d{0,6}))?")
 
 
@@ -137,7 +136,7 @@ def _value(cell: Any) -> tuple[Cell, str]:
     value = cell.value
     if isinstance(value, str):
         text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value) if "_x" in value else value
-        return text, "@" if _DIGITS.fullmatch(text) else ""
+        return text, text_format(text)
     if isinstance(value, bool | time):
         return value, ""
     if isinstance(value, datetime):
