@@ -10,12 +10,11 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from search.errors import ReadError
 from search.models import Extract
 from search.readers.cleaning import clean
 from search.readers.encodings import decode
@@ -32,7 +31,6 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 65_536
 _SAMPLE_ROWS = 300
 _SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?[ ;,\t|]*\n', re.IGNORECASE)
-_MAX_STRAYS = 20  # each costs another look at all that follows
 _LARGEST_FIELD = 2**31 - 1
 _NO_DELIMITER = "\x1f"  # no cleaned text holds it
 
@@ -50,21 +48,36 @@ class Dialect:
     spaces: bool = False
 
 
+class Pieces(NamedTuple):
+    """The rows of a text, the line on which each begins (from 0), and the lines with a quotation mark that does not pair."""
+
+    rows: list[list[str]]
+    starts: list[int]
+    astray: list[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """How well a dialect fits. evenness: share of rows with the usual length, 0 when nothing is cut. values: share of cells that
-    are numbers or dates. titles: lines above the first row of the usual length.
+    are numbers or dates. titles: lines above the first row of the usual length. odd: quotation marks that stand where the dialect
+    has none.
     """
 
     evenness: float
     values: float
     length: int
     titles: int
+    odd: int
 
     @property
     def rounded(self) -> tuple[float, float, int]:
         """To compare delimiters by: one ragged row in a hundred does not outweigh what the cells say."""
         return (round(self.evenness, 2), self.values, self.length)
+
+    @property
+    def quoted(self) -> tuple[float, int]:
+        """To compare ways of quoting by."""
+        return (self.evenness, -self.odd)
 
 
 def read(data: bytes, path: Path) -> Extract:
@@ -93,58 +106,49 @@ def _grid(text: str, preferred: str) -> Grid:
     if told:
         text, first_line = text[told.end() :], 2
     dialect = dialect_of(text, told[1] if told else None, preferred)
-    rows, starts, astray = _cut(text, dialect)
+    pieces = _cut(text, dialect)
     notes = []
-    if dialect.quoting == "none":
+    if dialect.quoting == "none" and dialect.delimiter != _NO_DELIMITER:
         notes.append("quotation marks that do not pair are read as part of the text")
-    if astray:
-        notes.append(f"line {astray + first_line} has a quotation mark that is never closed: it is read as part of the text")
-    return Grid("", rows, lines=[start + first_line for start in starts], notes=tuple(notes))
+    if pieces.astray:
+        lines = "1 line has" if len(pieces.astray) == 1 else f"{len(pieces.astray)} lines have"
+        first = pieces.astray[0] + first_line
+        notes.append(f"{lines} a quotation mark that does not pair (first line {first}): it is read as part of the text")
+    return Grid("", pieces.rows, lines=[start + first_line for start in pieces.starts], notes=tuple(notes))
 
 
-def _cut(text: str, dialect: Dialect) -> tuple[list[list[str]], list[int], int | None]:
-    """Rows, the line on which each begins (from 0), and the first line whose opening quotation mark is never closed.
+def _cut(text: str, dialect: Dialect, most: int | None = None) -> Pieces:
+    """Cut a text into its rows, or the first `most` of them.
 
-    Such a mark would make one cell of all that follows: its line is read without quoting, and what follows anew; after 20 of them
-    the rest of the file has no quoting.
+    An opening quotation mark that nothing closes, or that text follows where it is closed, would join the lines up to the next
+    one: its line is read by itself, and what follows anew.
     """
-    rows: list[list[str]] = []
-    starts: list[int] = []
-    astray = None
-    offset = line = strays = 0
+    pieces = Pieces([], [], [])
+    buffer = io.StringIO(text, newline="\n")
+    offset = line = 0
     while offset < len(text):
-        reader = _reader(text[offset:], dialect)
-        first, begun = line, line
+        buffer.seek(offset)
+        begun = line
+        reader = _reader(buffer, dialect, strict=True)
         try:
             for row in reader:
-                rows.append(row)
-                starts.append(begun)
-                begun = first + reader.line_num
-        except csv.Error as error:
-            raise ReadError(f"line {begun + 1}: {error}") from error
-        if dialect.quoting == "none" or not rows or not _unclosed(rows[-1], text):
+                pieces.rows.append(row)
+                pieces.starts.append(begun)
+                begun = line + reader.line_num
+                if len(pieces.rows) == most:
+                    return pieces
             break
-        line = starts[-1]
-        astray = line if astray is None else astray
-        offset = _start_of(text, offset, line - first)
-        end = text.index("\n", offset) + 1
-        rows[-1] = next(_reader(text[offset:end], Dialect(dialect.delimiter, "none")))
-        offset, line = end, line + 1
-        strays += 1
-        if strays == _MAX_STRAYS:
-            dialect = Dialect(dialect.delimiter, "none")
-    return rows, starts, astray
-
-
-def _unclosed(row: Sequence[str], text: str) -> bool:
-    """Whether the last cell of a text runs into its end: only a cell that is never closed holds the last line end."""
-    return bool(row) and row[-1].endswith("\n") and not text.endswith('\n"\n')
-
-
-def _start_of(text: str, offset: int, lines: int) -> int:
-    for _ in range(lines):
-        offset = text.index("\n", offset) + 1
-    return offset
+        except csv.Error:  # strict readers refuse such a mark: that is how it is found
+            for _ in range(begun - line):
+                offset = text.index("\n", offset) + 1
+            end = text.find("\n", offset) + 1 or len(text)
+            row = next(_reader(io.StringIO(text[offset:end]), dialect))
+            unclosed = bool(row) and row[-1].endswith("\n")
+            pieces.rows.append(next(_reader(io.StringIO(text[offset:end]), replace(dialect, quoting="none"))) if unclosed else row)
+            pieces.starts.append(begun)
+            pieces.astray.append(begun)
+            offset, line = end, begun + 1
+    return pieces
 
 
 def dialect_of(text: str, delimiter: str | None = None, preferred: str = ",") -> Dialect:
@@ -162,7 +166,7 @@ def dialect_of(text: str, delimiter: str | None = None, preferred: str = ",") ->
         sign = "\t"
     if not delimiter and _is_prose(best[sign], sample, sign):
         return Dialect(_NO_DELIMITER)
-    return max(_ways(sign, sample), key=lambda way: _score(sample, way).evenness)
+    return max(_ways(sign, sample), key=lambda way: _score(sample, way).quoted)
 
 
 def _ways(delimiter: str, sample: str) -> list[Dialect]:
@@ -183,34 +187,32 @@ def _is_prose(score: Score, sample: str, delimiter: str) -> bool:
     return signs == 0 or (spaced and (score.titles > 0 or score.evenness < 0.7) and '"' not in sample)
 
 
-def _reader(text: str, dialect: Dialect) -> Reader:
+def _reader(lines: Iterable[str], dialect: Dialect, *, strict: bool = False) -> Reader:
     csv.field_size_limit(_LARGEST_FIELD)
     return csv.reader(
-        io.StringIO(text, newline="\n"),
+        lines,
         delimiter=dialect.delimiter,
         quoting=csv.QUOTE_NONE if dialect.quoting == "none" else csv.QUOTE_MINIMAL,
         doublequote=dialect.quoting == "double",
         escapechar="\\" if dialect.quoting == "backslash" else None,
         skipinitialspace=dialect.spaces,
+        strict=strict,
     )
 
 
 def _score(sample: str, dialect: Dialect) -> Score:
     """Judge a dialect by the rows of a sample; lines above the first row of the usual length count half."""
-    rows = []
-    for row in _reader(sample, dialect):
-        if any(cell.strip() for cell in row):
-            rows.append(row)
-        if len(rows) >= _SAMPLE_ROWS:
-            break
+    pieces = _cut(sample, dialect, _SAMPLE_ROWS)
+    rows = [row for row in pieces.rows if any(cell.strip() for cell in row)]
     counts = Counter(len(row) for row in rows if len(row) > 1)
     if not counts:
-        return Score(0.0, 0.0, 0, 0)
+        return Score(0.0, 0.0, 0, 0, 0)
     usual = max(counts, key=lambda length: (counts[length], length))
     first = next(number for number, row in enumerate(rows) if len(row) == usual)
     titles = first if all(len(row) < usual for row in rows[:first]) and first * 2 <= len(rows) else 0
     table = [row for row in rows[titles:] if len(row) == usual]
-    return Score(len(table) / (len(rows) - titles / 2), _share_of_values(table), usual, titles)
+    odd = len(pieces.astray) + sum(cell.startswith(' "') for row in rows for cell in row)
+    return Score(len(table) / (len(rows) - titles / 2), _share_of_values(table), usual, titles, odd)
 
 
 def _share_of_values(rows: Sequence[Sequence[str]]) -> float:

@@ -77,7 +77,7 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
             notes.append("the rows have one cell more than the header: their first is taken for an unnamed one")
     units: tuple[str, ...] = ()
     if detect and top is not None and len(body) > 1:
-        units = _units_row(rows[body[0]], len(header))
+        units = _units_row(rows[body[0]], rows[body[1]], len(header))
         if units:
             notes.append(f"{place(body[0])} holds units")
             body = body[1:]
@@ -220,11 +220,14 @@ def _without_footer(
     return body, []
 
 
-def _units_row(row: Sequence[Cell], width: int) -> tuple[str, ...]:
-    """What a row of units below the header says, () where the row is none: at least two units, in brackets or not, and no more."""
+def _units_row(row: Sequence[Cell], below: Sequence[Cell], width: int) -> tuple[str, ...]:
+    """What a row of units below the header says; () where it holds anything but units, at least two, over values."""
     held = _held(row)
     told = {column: unit(_label(cell).strip("()[] ")) if isinstance(cell, str) else None for column, cell in held if column < width}
     if len(held) < 2 or len(told) < len(held) or not all(told.values()):
+        return ()
+    under = [cell for column, cell in _held(below) if column in told]
+    if not under or not all(map(_is_value, under)):
         return ()
     return tuple(told.get(column) or "" for column in range(width))
 

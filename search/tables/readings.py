@@ -23,6 +23,7 @@ Texts = Mapping[str, int]
 Found = TypeVar("Found", Numeral, Moment)
 _GROUPS_OF_THREE = re.compile(r"[0-9]{3}(?: [0-9]{3})+")
 _LARGEST = 2**63 - 1
+_EXACT = 2**53  # up to here a double holds every whole number
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
     chosen, proven = convention
     values = {text: value.comma if chosen == "," else value.point for text, value in found.items()}
     real = unit == "%" or any(isinstance(value, float) for value in values.values())
-    real = real or any(value != int(value) for value, _ in natives)
+    real = real or any(isinstance(value, float) and (not value.is_integer() or abs(value) > _EXACT) for value, _ in natives)
     cast = float if real else int
     return Reading(
         type="real" if real else "integer",
@@ -126,7 +127,7 @@ def _no_numbers(texts: Texts, failing: Sequence[str], natives: Sequence[tuple[Nu
 
 
 def _fits(value: Number) -> bool:
-    return abs(value) <= _LARGEST if isinstance(value, int) else math.isfinite(value)
+    return -_LARGEST - 1 <= value <= _LARGEST if isinstance(value, int) else math.isfinite(value)
 
 
 def _unit(found: Mapping[str, Numeral], natives: Sequence[tuple[Number, str]]) -> tuple[str | None, str]:
