@@ -109,6 +109,8 @@ def _outcome(column: Cells, parts: _Sorted, decimal: str = "") -> Reading | Refu
         (("numbers",), lambda: as_numbers(parts.texts, cells, decimal)),
         (("dates", "times"), lambda: as_moments(parts.texts, plain)),
     ]
+    if not native and "@" in column.units.values():
+        return Refusal("kept as text: the sheet holds its digits as text")
     if not native and _CODES.intersection(word.lower() for word in _WORDS.findall(column.header)):
         del attempts[1]
     refusals = []

@@ -24,8 +24,9 @@ class Grid:
 
     label: the sheet's name, "" where the file holds one table. formats: what a spreadsheet's number format adds to a number,
     by (row, column) counted from 0: "%" (the cell holds the fraction, 0.12, which becomes 12.0), or a unit as it would be said
-    ("EUR", "$", "kg"); cells without one are left out. Text cells need none: "12 %" says it itself. lines: the line of the file
-    on which each row begins, counted from 1; () where rows are no lines, then they are called by their row number.
+    ("EUR", "$", "kg"); cells without one are left out. Text cells need none: "12 %" says it itself; "@" marks one whose digits were
+    typed as text, and a column of texts that holds such a one stays text. lines: the line of the file on which each row begins,
+    counted from 1; () where rows are no lines, then they are called by their row number.
     notes: what the reader has to tell already ("2 merged cells were filled").
     """
 

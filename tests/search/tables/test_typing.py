@@ -8,6 +8,7 @@ import pytest
 
 from search.tables.cells import Cell
 from search.tables.deciding import Cells, Decided, decide
+from search.tables.grids import Grid, tabulate
 
 
 def column(*cells: Cell, header: str = "x", units: dict[int, str] | None = None) -> Decided:
@@ -237,3 +238,13 @@ def test_a_header_may_say_the_unit(header: str, unit: str) -> None:
 
 def test_a_unit_in_the_cells_outweighs_the_header() -> None:
     assert column("1 g", "2 g", header="Weight (kg)").unit == "g"
+
+
+def test_digits_that_a_sheet_holds_as_text_stay_text_and_beside_numbers_are_numbers() -> None:
+    marked = {(row, 0): "@" for row in (1, 2)}
+    codes = tabulate(Grid("", [["ref", "n"], ["1067", 1], ["2045", 2]], marked))
+    assert codes is not None
+    assert [row[0] for row in codes.rows] == ["1067", "2045"]
+    mixed = tabulate(Grid("", [["ref", "n"], ["1067", 1], [2045, 2]], {(1, 0): "@"}))
+    assert mixed is not None
+    assert [row[0] for row in mixed.rows] == [1067, 2045]
