@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from search import sources, store
+from search import connections, sources, store
 from search.changes import Change, Progress, Report, Summary
 from search.counting import counted
 from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
@@ -90,7 +90,7 @@ class Indexer:
     def _walk(self, root: Root, below: str) -> None:
         """Fill the temporary tables: `gone` with what is known and not found, `candidates` with what is new or differs."""
         db = self._connection
-        with store.staging(db):
+        with connections.staging(db):
             db.execute("DROP TABLE IF EXISTS temp.gone")
             db.execute("DROP TABLE IF EXISTS temp.candidates")
             db.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY, path TEXT NOT NULL, content_hash TEXT)")
@@ -111,7 +111,7 @@ class Indexer:
             self._known = db.execute("SELECT count(*) FROM temp.gone").fetchone()[0]
             db.execute("CREATE INDEX temp.gone_by_hash ON gone(content_hash)")
             db.execute("CREATE INDEX temp.gone_by_path ON gone(path)")
-            is_own = store.own_files(db)
+            is_own = connections.own_files(db)
             for found in walk_root(root, below):
                 if isinstance(found, Skipped):
                     self._skip(found)
@@ -213,7 +213,7 @@ class Indexer:
         """Only the times of change differ, within a day: nothing is read into passages or embedded anew."""
         self._as_before(document)
         if not self._dry_run:
-            with store.writing(self._connection):
+            with connections.writing(self._connection):
                 self._connection.execute(
                     "UPDATE documents SET mtime_ns = ?, ctime_ns = ? WHERE id = ?", (mtime_ns, ctime_ns, document)
                 )
@@ -222,7 +222,7 @@ class Indexer:
         """The same content with a time of change on another day: dates may follow from it, passages and vectors stay."""
         self._as_before(document)
         if not self._dry_run:
-            with store.writing(self._connection):
+            with connections.writing(self._connection):
                 store.move_document(self._connection, document, record)
 
     def _gone_with(self, digest: str) -> tuple[int, str] | None:
@@ -245,7 +245,7 @@ class Indexer:
     def _move(self, gone: tuple[int, str], record: DocumentRecord) -> None:
         self._connection.execute("DELETE FROM temp.gone WHERE id = ?", (gone[0],))
         if not self._dry_run:
-            with store.writing(self._connection):
+            with connections.writing(self._connection):
                 store.move_document(self._connection, gone[0], record)
         self._tell(Change("moved", record.path, gone[1]))
         if record.failed:
@@ -281,7 +281,7 @@ class Indexer:
         if not stored:
             return
         records = [(waiting.draft.with_vectors(vectors), waiting.instead_of) for waiting in stored]
-        with store.writing(self._connection):
+        with connections.writing(self._connection):
             if self._dimension is not None:
                 store.set_meta(self._connection, "dimension", self._dimension)
             for record, instead_of in records:
@@ -323,7 +323,7 @@ class Indexer:
         while rows := self._connection.execute("SELECT id, path FROM temp.gone ORDER BY path LIMIT ?", (_PAGE,)).fetchall():
             ids = [row[0] for row in rows]
             if not self._dry_run:
-                with store.writing(self._connection):
+                with connections.writing(self._connection):
                     store.remove_documents(self._connection, ids)
             self._connection.executemany("DELETE FROM temp.gone WHERE id = ?", ((i,) for i in ids))
             for _, path in rows:
@@ -331,7 +331,7 @@ class Indexer:
 
     def _close_run(self, root: Root, *, whole: bool) -> None:
         """Note the time if the whole root was looked at, drop roots that it has taken over, forget moved keys that lead nowhere."""
-        with store.writing(self._connection):
+        with connections.writing(self._connection):
             if whole:
                 self._connection.execute("UPDATE _roots SET indexed_at = ? WHERE id = ?", (now(), root.id))
             for other in roots_below(self._connection, root):

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from search import documents, explaining, faults, keyword, status, store
+from search import connections, documents, explaining, faults, keyword, status
 from search.documents import GroupBy, OrderBy, Page, Reading
 from search.errors import QueryError
 from search.filters import compile_filters, nearest
@@ -61,9 +61,9 @@ class Library:
         LibraryError for a missing, damaged or newer library.
         """
         place = Path(path)
-        if create and not store.is_there(place):
-            store.open_for_writing(place).close()
-        return cls(place, store.open_for_reading(place), _embedder_source(embedder, announce))
+        if create and not connections.is_there(place):
+            connections.open_for_writing(place).close()
+        return cls(place, connections.open_for_reading(place), _embedder_source(embedder, announce))
 
     def close(self) -> None:
         """Close the file."""
@@ -282,7 +282,7 @@ class Library:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """One state of the library for several calls, whatever an indexer does meanwhile; other threads wait."""
-        with self._lock, faults.translated(self.path), store.reading(self._connection):
+        with self._lock, faults.translated(self.path), connections.reading(self._connection):
             yield
 
     def _best(self, ranking: Ranking, limit: int, by_document: bool) -> Ranked:

@@ -33,7 +33,7 @@ if __name__ == "__main__":
 from holdings import Held, holdings, unsound
 from standin import StandIn
 
-from search import Library, LibraryError, indexing, store, upkeep
+from search import Library, LibraryError, connections, indexing, upkeep
 from search.embedding import Embedder
 
 OLD_NS, NEW_NS = 1_700_000_000_000_000_000, 1_700_600_000_000_000_000
@@ -188,14 +188,14 @@ class Scene:
             if statement.startswith("PRAGMA wal_checkpoint"):
                 shared.ending = shared.operations
 
-        connect = store._connect
+        connect = connections._connect
 
         def counting(path: Path, options: str) -> sqlite3.Connection:
             connection = connect(path, options)
             connection.set_trace_callback(traced)
             return connection
 
-        store._connect = counting
+        connections._connect = counting
 
     def run_whole(self, action: Callable[[], None]) -> Counters:
         """The counts of a run that nobody kills."""
