@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import plain_csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -339,12 +338,9 @@ def first_version(library_file: Path, folder: Path, monkeypatch: pytest.MonkeyPa
     return library_file
 
 
-def test_an_older_library_gets_its_catalogue_and_a_backup_and_reads_its_tables(
-    first_version: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_library_gets_its_catalogue_and_a_backup_and_reads_its_tables(first_version: Path, folder: Path) -> None:
     with pytest.raises(LibraryError, match="older schema 1"):
         connections.open_for_reading(first_version)
-    monkeypatch.setattr("search.readers.read", plain_csv.read)
     said: list[Change | Progress] = []
     summary = upkeep.index(first_version, [folder], StandIn(), report=said.append)
     assert sorted(each.path for each in said if isinstance(each, Change)) == ["log.json", "sales.csv"]
