@@ -297,7 +297,7 @@ def test_a_table_is_found_or_the_nearest_is_named() -> None:
     assert table_named("Calls", tables) is TABLE
     with pytest.raises(QueryError, match=r'^table: got "call", want one of calls, latency; did you mean "calls"\?$'):
         table_named("call", tables)
-    with pytest.raises(QueryError, match="^table: got .*there is no table$"):
+    with pytest.raises(QueryError, match=r"^table: got .*there is no table$"):
         table_named("call", [])
 
 
