@@ -19,6 +19,7 @@ from search import schema
 from search.errors import LibraryError
 from search.faults import REBUILD, translated
 from search.functions import add_functions
+from search.tables.catalogue import settle
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\x00"
@@ -103,9 +104,13 @@ def reading(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def writing(connection: sqlite3.Connection) -> Iterator[None]:
-    """A write transaction that takes its lock at once, so that it waits here and never fails half-way."""
+    """A write transaction that takes its lock at once, so that it waits here and never fails half-way.
+
+    At its end the tables are settled: what documents have left behind is dropped, what remains has the name that it should.
+    """
     with _transaction(connection, "BEGIN IMMEDIATE"):
         yield
+        settle(connection)
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from typing import Any
 from search.errors import LibraryError
 from search.faults import REBUILD
 from search.keys import citation_keys
+from search.tables.catalogue import add_tables
+from search.tables.models import TableDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,11 @@ class DocumentRecord:
     tags: tuple[str, ...] = ()
     text: str = ""
     passages: tuple[PassageRecord, ...] = ()
+    tables: tuple[TableDraft, ...] = ()
 
 
-_COLUMNS = tuple(
-    column.name for column in fields(DocumentRecord) if column.name not in {"notes", "metadata", "tags", "text", "passages"}
-)
+_APART = frozenset({"notes", "metadata", "tags", "text", "passages", "tables"})
+_COLUMNS = tuple(column.name for column in fields(DocumentRecord) if column.name not in _APART)
 
 
 def replace_document(connection: sqlite3.Connection, record: DocumentRecord) -> int:
@@ -86,13 +88,15 @@ def replace_document(connection: sqlite3.Connection, record: DocumentRecord) -> 
         packed = zlib.compress(record.text.encode("utf-8"), 6)
         connection.execute("INSERT INTO _texts(document_id, text) VALUES (?, ?)", (document, packed))
     _insert_passages(connection, document, record)
+    add_tables(connection, document, record.tables)
     return document
 
 
 def move_document(connection: sqlite3.Connection, document: int, record: DocumentRecord) -> None:
-    """Give a document another path and what follows from it; its passages and vectors stay, their old keys are remembered.
+    """Give a document another path and what follows from it; its passages, vectors and tables stay, their old keys are remembered.
 
-    record.passages must hold the same texts in the same order; to be called inside `writing`.
+    record.passages must hold the same texts in the same order, record.tables the same tables; to be called inside `writing`, which
+    gives the tables the names that follow from the path.
     """
     columns = ", ".join(f"{name} = ?" for name in (*_COLUMNS, "notes", "metadata"))
     connection.execute(f"UPDATE documents SET {columns} WHERE id = ?", (*_values(record), document))
@@ -108,7 +112,7 @@ def move_document(connection: sqlite3.Connection, document: int, record: Documen
 
 
 def remove_documents(connection: sqlite3.Connection, documents: Iterable[int]) -> None:
-    """Remove documents with their passages, vectors and index entries; to be called inside `writing`."""
+    """Remove documents with their passages, vectors, index entries and tables; to be called inside `writing`."""
     connection.executemany("DELETE FROM documents WHERE id = ?", ((document,) for document in documents))
 
 
