@@ -15,10 +15,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from search import authors, schema
+from search import schema
 from search.errors import LibraryError
 from search.faults import REBUILD, translated
-from search.folding import composed, folded
+from search.functions import add_functions
 from search.tables.catalogue import settle
 
 BUSY_SECONDS = 30.0
@@ -42,17 +42,19 @@ def is_there(path: Path) -> bool:
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """A connection that cannot write; it opens on a read-only medium too. Raises LibraryError when the file is no library."""
     _require_library(path)
-    wal = path.with_name(path.name + "-wal")
-    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        connection = _connect(path, "mode=rw")
-    elif not os.access(path, os.W_OK) and not os.access(path.parent, os.W_OK) and not wal.exists():
-        connection = _connect(path, "mode=ro&immutable=1")  # nobody can change it under us: WAL needs no -shm file then
-    else:
-        connection = _connect(path, "mode=ro")
+    connection = _connect(path, _way_to_read(path))
     with _closed_on_error(connection), translated(path):
         connection.execute("PRAGMA query_only = ON")
         _check_version(connection, path)
     return connection
+
+
+def read_only_uri(path: Path) -> str:
+    """The library's address for a process of its own that reads while a connection of ours is open.
+
+    Ours keeps the files beside a write-ahead log and tidies them up, so the other one needs no right to write.
+    """
+    return _uri(path, _way_to_read(path).replace("mode=rw", "mode=ro"))
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
@@ -181,17 +183,28 @@ def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
         raise
 
 
+def _way_to_read(path: Path) -> str:
+    """How SQLite can open a library that is only read, by the rights of the file and of its folder."""
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return "mode=rw"
+    if os.access(path, os.W_OK) or os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists():
+        return "mode=ro"
+    return "mode=ro&immutable=1"  # nobody can change it under us: WAL needs no -shm file then
+
+
+def _uri(path: Path, options: str) -> str:
+    return f"file:{quote(os.fsencode(path.resolve()))}?{options}"
+
+
 def _connect(path: Path, options: str) -> sqlite3.Connection:
-    uri = f"file:{quote(os.fsencode(path.resolve()))}?{options}"
     try:
-        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            _uri(path, options), uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
     except sqlite3.OperationalError as error:
         raise LibraryError(f"cannot open {path}: {error}", "check the rights of the file and its folder") from error
     connection.execute("PRAGMA foreign_keys = ON")
-    # SQLite's own NOCASE and lower() know A to Z alone, and to it "é" is not "e" with an accent behind it.
-    connection.create_function("authors", 1, authors.each_as_json, deterministic=True)
-    connection.create_function("folded", 1, lambda text: None if text is None else folded(str(text)), deterministic=True)
-    connection.create_function("composed", 1, lambda text: None if text is None else composed(str(text)), deterministic=True)
+    add_functions(connection)
     return connection
 
 

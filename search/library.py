@@ -29,6 +29,7 @@ from search.ranking import Ranked, Ranker, Ranking
 if TYPE_CHECKING:
     from search.changes import Report, Summary
     from search.embedding import Embedder
+    from search.tables.door import Tables
     from search.upkeep import Rules
 
 MAX_LIMIT = 1000
@@ -166,6 +167,13 @@ class Library:
             prune=prune,
             report=report or (lambda _: None),
         )
+
+    @property
+    def tables(self) -> Tables:
+        """The tables of the library: what they are, and queries over them."""
+        from search.tables.door import Tables
+
+        return Tables(self.path, self._connection, self.snapshot)
 
     def filter_documents(
         self,
