@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from search.tables.models import Column, ColumnType, Table, TableDraft
+from search.tables.names import quoted
 from search.tables.naming import Entry, is_valid, settled, wished
 
 Allowed = tuple[str, Sequence[object]]  # a SELECT of document ids with its bound parameters
@@ -119,11 +120,6 @@ def digest(draft: TableDraft) -> bytes:
     while some := list(islice(rows, _ROWS_AT_ONCE)):
         hashed.update(repr(some).encode("utf-8", "surrogatepass"))
     return hashed.digest()
-
-
-def quoted(name: str) -> str:
-    """A name as SQL takes it whatever it holds."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _first_name(connection: sqlite3.Connection, entry: Entry) -> str:

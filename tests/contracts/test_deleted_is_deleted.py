@@ -13,6 +13,7 @@ from standin import StandIn
 
 from search import Filters, Library, NotFoundError, QueryError, upkeep
 from search.tables import catalogue
+from search.tables.names import quoted
 
 SECRET = "The combination of the safe is heliotrope seventeen."
 KEPT = "The safe was delivered in spring and stands in the cellar."
@@ -119,7 +120,7 @@ def said_of_tables(library: Library) -> Iterator[str]:
     """What the catalogue says of the tables that there are, and all that stands in them."""
     for table in catalogue.read_tables(library._connection):
         yield str(asdict(table))
-        yield from map(str, library._connection.execute(f"SELECT * FROM {catalogue.quoted(table.name)}"))
+        yield from map(str, library._connection.execute(f"SELECT * FROM {quoted(table.name)}"))
 
 
 def unquoted(said: str) -> str:

@@ -18,6 +18,7 @@ from standin import StandIn
 from search import Filters, Hit, Library, upkeep
 from search.embedding import Vectors
 from search.tables import catalogue
+from search.tables.names import quoted
 
 DOCUMENTS, PASSAGES, GROUPS = 500, 3, 10
 VERSIONS = ("amber", "basalt", "cobalt", "damask")
@@ -181,7 +182,7 @@ def test_a_reader_sees_whole_tables_under_their_names_while_they_are_rewritten(f
                     tables = catalogue.read_tables(library._connection)
                     assert len(tables) == 40
                     for table in tables:
-                        count = f"SELECT count(*), min(version), max(version), min(number) FROM {catalogue.quoted(table.name)}"
+                        count = f"SELECT count(*), min(version), max(version), min(number) FROM {quoted(table.name)}"
                         rows, first, last, number = library._connection.execute(count).fetchone()
                         assert (rows, first) == (100, last)
                         assert table.path == f"{'ab'[number % 2]}/measured{number // 2}.csv"

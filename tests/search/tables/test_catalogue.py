@@ -23,6 +23,7 @@ from search.sources import content_hash
 from search.tables import catalogue
 from search.tables.fitting import MOST_COLUMNS, fitted, in_words
 from search.tables.models import Column, ColumnType, TableDraft, Value
+from search.tables.names import quoted
 
 
 def of(*names: str, rows: Sequence[tuple[Value, ...]] = ((1, "a"), (2, "b")), **more: object) -> TableDraft:
@@ -57,7 +58,7 @@ def names(connection: sqlite3.Connection) -> list[str]:
 
 
 def rows(connection: sqlite3.Connection, name: str) -> list[tuple[Value, ...]]:
-    return connection.execute(f"SELECT * FROM {catalogue.quoted(name)}").fetchall()
+    return connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()
 
 
 # Writing and reading
@@ -305,6 +306,13 @@ def test_sizes_and_notes_are_told() -> None:
     assert in_words([of(notes=("decimal comma",))]) == ["2 rows, 2 columns", "decimal comma"]
     sheets = [of(label=label, rows=[(1, "a")], notes=("odd",) if label == "B" else ()) for label in "ABCDE"]
     assert in_words(sheets) == ["5 tables: A 1 row, 2 columns; B 1 row, 2 columns; C 1 row, 2 columns; and 2 more", "B: odd"]
+
+
+def test_remarks_on_columns_are_told_until_there_are_too_many() -> None:
+    columns = tuple(Column(f"c{number}", "text", note="kept as text") for number in range(7))
+    told = in_words([TableDraft("", columns, [], ("2 rows were empty",))])
+    assert told[:3] == ["0 rows, 7 columns", "2 rows were empty", "c0: kept as text"]
+    assert told[6:] == ["and 3 more remarks"]
 
 
 # Older libraries
