@@ -167,6 +167,7 @@ def write_tables(folder: Path, version: str) -> None:
         waiting.replace(file)
 
 
+@pytest.mark.slow
 def test_a_reader_sees_whole_tables_under_their_names_while_they_are_rewritten(folder: Path, library_file: Path) -> None:
     write_tables(folder, VERSIONS[0])
     upkeep.index(library_file, [folder], StandIn())
