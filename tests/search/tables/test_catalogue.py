@@ -226,7 +226,7 @@ def test_settling_renames_no_table_that_has_its_name(connection: sqlite3.Connect
     assert renamed == []
     add(connection, "else/t7.csv", of(rows=[]))
     connection.set_trace_callback(None)
-    assert [sql.rpartition(" ")[2].strip('"') for sql in renamed] == ["_unnamed_8", "t7", "t7_table"]
+    assert [sql.rpartition(" ")[2].strip('"') for sql in renamed] == ["_unnamed_22", "t7_table", "t7"]
 
 
 # Making drafts fit
