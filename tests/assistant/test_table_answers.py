@@ -125,7 +125,7 @@ def test_queries_that_are_not_cited_are_listed_with_their_sql(library: Library) 
     assert shown(turn).splitlines()[-4:] == [
         "Queries:",
         '  tables/endpoints.csv  SELECT "path", "queries" FROM "endpoints" ORDER BY "queries" DESC LIMIT 3',
-        '  tables/latency.csv  SELECT "path", "response_ms" FROM "latency" WHERE "response_ms" > ? LIMIT 50 -…',
+        '  tables/latency.csv  SELECT "path", "response_ms" FROM "latency" WHERE "response_ms" > ? LIMIT 50 …',
         '  SELECT "path", "response_ms" FROM "latency" WHERE "response_ms" > ? LIMIT 50 -- ? = 99999',
     ]
     queries = answer_view.as_object(turn)["queries"]
