@@ -33,7 +33,6 @@ _UNDECODED = re.compile("[\udc80-\udcff]")
 _NEEDS_QUOTES = re.compile(r'\A"|[\n\t]')
 _SNIPPET_LINES = 3
 _VALUES = 400  # columns that the parameters of a query may take
-_LEAST = 20  # columns that the beginning of a query is worth showing in
 _TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
@@ -307,8 +306,6 @@ def origin_lines(found: Evidence, head: str, terminal: Terminal) -> list[str]:
         taken += columns(f"{stale}  ")
     if taken + columns(shown) <= terminal.width:
         return [head + "  ".join([*first, shown])]
-    if taken + _LEAST <= terminal.width:
-        first.append(cut(shown, terminal.width - taken))
     indent = " " * len(head)
     whole = (indent + terminal.style(line, "2") for line in _wrapped(shown, terminal.width - len(indent)))
     return [head + "  ".join(first), *whole]

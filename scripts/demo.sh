@@ -19,6 +19,9 @@ show search "gateway timeout" --category runbooks --during "last month" -n 2 --e
 show search "retry_budget" --mode keyword -n 3
 show status
 show "how long may we keep a customer's data?"
+show tables
+show sql "SELECT service, count(*) AS endpoints, sum(queries) AS queries FROM endpoints GROUP BY service ORDER BY queries DESC"
+show ask -m replay:data/recordings/endpoints.jsonl --trace "what is the average response time of our top 5 most-queried endpoints?"
 show ask -m replay:data/recordings/recover.jsonl --trace \
   "find documents similar to this error: psycopg.errors.QueryCanceled: canceling statement due to statement timeout"
 show ask -m replay:data/recordings/go_tutorials.jsonl --trace "find all Go tutorials about concurrency from the last month"

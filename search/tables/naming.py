@@ -2,7 +2,7 @@
 
 A table is named after its file ("2026-09-30-carrier-codes.csv" is carrier_codes_2026_09_30), one of several in a file after file
 and sheet; tables of a SQLite file keep their names. Who wishes for a name that is free has it, the first by path where several
-do. The others become stem_table, then folder_stem, and in the end get a number.
+do. Of the others, tables of a SQLite file become stem_table, a file's own folder_stem, and in the end all get a number.
 """
 
 from __future__ import annotations
@@ -58,12 +58,16 @@ def wishes(entry: Entry) -> Iterator[str]:
     first = wished(entry)
     yield first
     base = _joined(_stem(entry.path), folded_name(entry.label)) if entry.keeps_name else first
-    yield base if entry.keeps_name else _joined(first, "table")
+    if entry.keeps_name:
+        yield base
+    elif not is_valid(first):
+        yield _joined(first, "table")
     for folder in reversed(PurePosixPath(entry.path).parts[:-1]):
         room = LONGEST - 1 - len(base)
         if (name := folded_name(folder)) and room > 0:
             base = _begun(f"{name[:room].strip('_')}_{base}".lstrip("_"))
             yield base
+    yield _joined(first, "table")
     for number in count(2):
         yield _joined(first, str(number))
 

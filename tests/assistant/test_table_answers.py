@@ -83,7 +83,7 @@ def test_a_chain_of_two_queries_and_a_calculation_gives_a_sound_answer(library: 
     text = shown(turn, 132)
     assert '[1] tables/endpoints.csv  SELECT "path", "queries" FROM "endpoints" ORDER BY "queries" DESC LIMIT 3\n' in text
     assert "[2] a calculation  avg(212.5, 300.125, 274.53) = 262.385\n" in text
-    assert '[3] tables/latency.csv  SELECT "path", "response_ms" FROM "latency" WHERE "path" IN (?, ?, ?) LIMIT 50 -- ' in text
+    assert '[3] tables/latency.csv\n    SELECT "path", "response_ms" FROM "latency" WHERE "path" IN (?, ?, ?) LIMIT 50 -- ' in text
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_queries_that_are_not_cited_are_listed_with_their_sql(library: Library) 
     assert shown(turn).splitlines()[-4:] == [
         "Queries:",
         '  tables/endpoints.csv  SELECT "path", "queries" FROM "endpoints" ORDER BY "queries" DESC LIMIT 3',
-        '  tables/latency.csv  SELECT "path", "response_ms" FROM "latency" WHERE "response_ms" > ? LIMIT 50 …',
+        "  tables/latency.csv",
         '  SELECT "path", "response_ms" FROM "latency" WHERE "response_ms" > ? LIMIT 50 -- ? = 99999',
     ]
     queries = answer_view.as_object(turn)["queries"]

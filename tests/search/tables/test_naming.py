@@ -69,7 +69,7 @@ def of(*paths: str) -> list[str]:
 
 
 def test_clashes_become_stem_table_then_folder_stem_then_numbers() -> None:
-    assert of("a/x/s.csv", "b/x/s.csv", "b/y/s.csv", "c/y/s.csv", "s.tsv") == ["s", "s_table", "y_s", "c_y_s", "s_2"]
+    assert of("a/x/s.csv", "b/x/s.csv", "b/y/s.csv", "c/y/s.csv", "s.tsv") == ["s", "x_s", "y_s", "c_y_s", "s_table"]
 
 
 def test_a_wish_of_its_own_goes_before_the_second_wish_of_another() -> None:
