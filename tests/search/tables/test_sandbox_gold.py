@@ -5,40 +5,21 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from standin import StandIn
 
-from search import Library, readers, upkeep
+from search import Library, upkeep
 from search.errors import QueryError
-from search.models import Extract
-from search.tables.catalogue import quoted
-from search.tables.models import Column, TableDraft
 
 DATABASES = (
     "academic advising atis broker car_dealership derm_treatment ewallet geography restaurants scholar yelp".split()  # noqa: SIM905 - names in a row
 )
 # What cannot run: (database, the statement's beginning) with the reason. Empty: SQLite has all that they use.
 CANNOT_RUN: dict[tuple[str, str], str] = {}
-
-
-def drafts(file: Path) -> Iterator[TableDraft]:
-    """The tables of a SQLite file, their columns as declared."""
-    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as source:
-        for (name,) in source.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        ).fetchall():
-            columns = source.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
-            rows = source.execute(f"SELECT * FROM {quoted(name)}").fetchall()
-            yield TableDraft(
-                name, tuple(Column(column[1], "text", declared=column[2]) for column in columns), rows, keeps_name=True
-            )
 
 
 def comparable(rows: list[list[Any]], *, ordered: bool) -> list[tuple[Any, ...]]:
@@ -49,12 +30,10 @@ def comparable(rows: list[list[Any]], *, ordered: bool) -> list[tuple[Any, ...]]
 
 @pytest.mark.evals
 @pytest.mark.parametrize("database", DATABASES)
-def test_gold_statements_give_the_gold_rows(database: str, evals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gold_statements_give_the_gold_rows(database: str, evals: Path, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
-    source = evals / "nl2sql" / f"defog_{database}.sqlite"
-    shutil.copy(source, folder)
-    monkeypatch.setattr(readers, "read", lambda _, __: Extract(text="tables", format="sqlite", tables=tuple(drafts(source))))
+    shutil.copy(evals / "nl2sql" / f"defog_{database}.sqlite", folder)
     upkeep.index(tmp_path / "library.db", [folder], StandIn())
     with (evals / "nl2sql" / "questions.jsonl").open(encoding="utf-8") as lines:
         questions = [question for question in map(json.loads, lines) if question["db"] == f"defog_{database}"]
