@@ -27,9 +27,11 @@ _ERROR_CHARACTERS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage that a model has been shown, with all that a citation of it needs. `text` is what is stored, not what was cut.
+    """What a model has been shown, with all that a citation of it needs: a passage, the result of a query, or a calculation.
 
-    key: the citation key. path: relative to its root. stale: how the file differs from what was indexed, None when it does not.
+    key: the citation key. path: relative to its root; of a query, those of the files that its tables came from, ", " between them.
+    stale: how the file differs from what was indexed, None when it does not. text: of a passage what is stored, not what was cut;
+    of a query the rows that were shown. sql, parameters: of a query. expression: of a calculation, whose text is its value.
     """
 
     key: str
@@ -43,6 +45,14 @@ class Evidence:
     date: str | None
     text: str
     stale: str | None = None
+    sql: str = ""
+    parameters: tuple[Any, ...] = ()
+    expression: str = ""
+
+    @property
+    def is_passage(self) -> bool:
+        """Whether it is a part of a document's text."""
+        return not self.sql and not self.expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,8 @@ class Checker:
             passage = citation.evidence
             if passage is not None and citation.key not in self._relied_on:
                 self._relied_on.add(citation.key)
+                if not passage.is_passage:
+                    self._facts.add_rows(passage.text)
                 for text in (passage.text, source(passage), *names(passage)):
                     self._facts.add(text)
         return check_figures(blank, self._facts)

@@ -1,4 +1,7 @@
-"""The documents of the retrieved passages as quotations are compared with them. Read when they are needed; the work is limited."""
+"""The documents of the retrieved passages, and the results of queries, as quotations are compared with them.
+
+Documents are read when they are needed; the work is limited.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ class Documents:
         self._texts: dict[tuple[str, str], StoredText] = {}
         self._of: dict[tuple[str, str], list[Evidence]] = {}
         for passage in evidence.values():
-            self._of.setdefault((passage.root, passage.path), []).append(passage)
+            self._of.setdefault(_place(passage), []).append(passage)
         self._known: dict[tuple[tuple[str, str], str], bool] = {}
         self._passages: dict[str, StoredText] = {}
         self._holders: dict[tuple[tuple[str, str], str], str] = {}
@@ -33,8 +36,7 @@ class Documents:
 
     def passage_with(self, key: str, quoted: Quoted) -> str:
         """The key of the document's retrieved passage that holds the words; the given one when none does."""
-        passage = self._evidence[key]
-        place = (passage.root, passage.path)
+        place = _place(self._evidence[key])
         if (place, quoted.text) not in self._holders:
             holding = (other.key.lower() for other in self._of[place] if self._passage_text(other).holds(quoted))
             self._holders[place, quoted.text] = next(holding, key)
@@ -42,8 +44,7 @@ class Documents:
 
     def hold(self, key: str, quoted: Quoted) -> bool:
         """Whether a document holds quoted words; no, once more text was looked through than any honest answer needs."""
-        passage = self._evidence[key]
-        place = (passage.root, passage.path)
+        place = _place(self._evidence[key])
         if (place, quoted.text) not in self._known:
             text = self._text(key)
             self._scanned += len(text.text)
@@ -66,15 +67,20 @@ class Documents:
 
     def _text(self, key: str) -> StoredText:
         passage = self._evidence[key]
-        place = (passage.root, passage.path)
+        place = _place(passage)
         if place not in self._texts:
             passages = self._of[place]
-            text = self._stored_text(passage.key)
+            text = self._stored_text(passage.key) if passage.is_passage else None
             also = list(dict.fromkeys(name for one in passages for name in names(one)))
             if text is None:
                 also += [one.text for one in passages]
             self._texts[place] = StoredText(text or "", also)
         return self._texts[place]
+
+
+def _place(passage: Evidence) -> tuple[str, str]:
+    """What tells documents apart. The result of a query is one of its own, though it has the path of the file it was made from."""
+    return (passage.root, passage.path) if passage.is_passage else ("", passage.key)
 
 
 def names(passage: Evidence) -> tuple[str, ...]:

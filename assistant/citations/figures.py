@@ -4,7 +4,8 @@ In: the answer with everything blanked that is not its own figure (citations, ve
 Out: a Figure for each number, found or not. 1,234.5 and 1.234,5 and 1 234.5 are one number, 3.40 and 3.4 too; a date is found
 in any order and with the month as a word; a version such as 3.12.1 or a time is found as a whole. A separator that may group or
 divide ("1.234") is read both ways on both sides. What a source says in words ("three", 十二) is found for a figure; number words
-of the answer are not checked. Nothing is converted: 300 s does not stand for 5 minutes.
+of the answer are not checked. Nothing is converted: 300 s does not stand for 5 minutes. What SQL or arithmetic gave may be rounded
+(262.4 for 262.38461) and a share of it said in per cent: `computed`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
+
+from assistant.citations.computed import Computed, is_computed, numbers, own_words
 
 _MONTHS = {
     name: number
@@ -96,6 +100,7 @@ _LISTED = re.compile(
     r"(?:[.)](?=\D|$)|:(?!\d)|[ \t]*\||(?=[ \t]+[–—-][ \t]))",
     re.MULTILINE | re.IGNORECASE,
 )
+_PER_CENT = re.compile(r"[ \t\u00a0\u202f]?(?:%|٪|per ?cent\b|prozent\b|pour ?cent\b|por ?ciento\b)", re.IGNORECASE)
 # Values of results that name things in the conversation, and hold no fact.
 _HANDLES = frozenset({"key", "set"})
 
@@ -118,6 +123,7 @@ class Facts:
         self._numbers: set[str] = set()
         self._dates: set[tuple[int, int, int]] = set()
         self._days: set[tuple[int, int]] = set()
+        self._computed = Computed()
 
     def add(self, text: str) -> None:
         """Take in the numbers of a text."""
@@ -134,8 +140,23 @@ class Facts:
 
     def add_result(self, content: str) -> None:
         """Take in the values of a tool result, JSON or plain text."""
+        if is_computed(content):
+            self._add_computed(content)
+            return
         for value in values(content, without=_HANDLES):
             self.add(value)
+
+    def add_rows(self, text: str) -> None:
+        """Take in the rows of a query, or the value of a calculation, as evidence keeps them."""
+        self.add(text)
+        self._computed.add_from(text)
+
+    def _add_computed(self, content: str) -> None:
+        for value in numbers(content):
+            if isinstance(value, Decimal):
+                self._computed.add(value)
+            # After a space a minus sign is one.
+            self.add(f" {value:f}" if isinstance(value, Decimal) else f" {value}")
 
     def _take(self, atom: re.Match[str], text: str) -> None:
         dates = _dates(atom)
@@ -168,6 +189,9 @@ class Facts:
             return bool(_clock(atom[0]) & self._numbers)
         sign = "-" if _is_negative(text, atom.start()) else ""
         if any(sign + reading in self._numbers for reading in _readings(atom[0])):
+            return True
+        percent = _PER_CENT.match(text, atom.end()) is not None
+        if any(self._computed.holds(written, negative=bool(sign), percent=percent) for written in _as_written(atom[0])):
             return True
         return bool(atom["spaced"]) and all(part in self._numbers for part in re.split(r"[ \u00a0\u2009\u202f]", atom[0]))
 
@@ -205,9 +229,11 @@ def check_figures(answer: str, facts: Facts) -> list[Figure]:
 
 
 def values(content: str, *, without: frozenset[str] = frozenset()) -> Iterator[str]:
-    """The strings and numbers of a JSON text as written, a text that is no JSON as it is; not what stands under these names."""
+    """The strings and numbers of a JSON text as written, a text that is no JSON as it is; not what stands under these names, and of
+    the result of a query or a calculation only what it found.
+    """
     try:
-        pending: list[Any] = [json.loads(content, parse_float=str, parse_int=str)]
+        pending: list[Any] = [own_words(json.loads(content, parse_float=str, parse_int=str))]
     except (ValueError, RecursionError):
         yield content
         return
@@ -291,6 +317,21 @@ def _readings(text: str) -> set[str]:
         # Three digits may be a group: their last zero is not dropped.
         readings.add(f"{int(decimal[1])}.{decimal[2]}" if grouped else _number(decimal[1], decimal[2]))
     return readings
+
+
+def _as_written(text: str) -> Iterator[Decimal]:
+    """The numbers that a notation may mean, with as many decimal places as it has."""
+    text = re.sub(r"\s", "'", text)
+    if text.isdigit():
+        yield Decimal(text)
+        return
+    if grouped := _GROUPED.fullmatch(text):
+        whole = re.sub(r"\D", "", text[: grouped.start(2) - 1] if grouped[2] else text)
+        yield Decimal(f"{whole}.{grouped[2]}" if grouped[2] else whole)
+    if _LAKHS.fullmatch(text):
+        yield Decimal(text.replace(",", ""))
+    if decimal := _DECIMAL.fullmatch(text):
+        yield Decimal(f"{decimal[1] or 0}.{decimal[2]}")
 
 
 def _number(whole: str, fraction: str) -> str:

@@ -74,7 +74,13 @@ class Checked:
         """The verdicts as JSON shows them: citations, quotes and numbers."""
         return {
             "citations": [
-                {"key": c.key, "number": c.number, "source": source(c.evidence) if c.evidence else None, "verdict": c.verdict}
+                {
+                    "key": c.key,
+                    "number": c.number,
+                    "source": source(c.evidence) if c.evidence else None,
+                    "verdict": c.verdict,
+                    **(origin(c.evidence) if c.evidence else {}),
+                }
                 for c in self.citations
             ],
             "quotes": [
@@ -85,8 +91,17 @@ class Checked:
         }
 
 
+def origin(evidence: Evidence) -> dict[str, Any]:
+    """How the result of a query or a calculation came to be, as JSON shows it; nothing for a passage."""
+    if evidence.sql:
+        return {"sql": evidence.sql, "parameters": list(evidence.parameters)}
+    return {"expression": evidence.expression} if evidence.expression else {}
+
+
 def source(evidence: Evidence) -> str:
-    """Where a passage stands, as tool results write it: path:12-30, or path p. 3."""
+    """Where a passage stands, as tool results write it: path:12-30, or path p. 3; of a query the files that it was made from."""
+    if not evidence.is_passage:
+        return evidence.path
     if evidence.page is not None:
         return f"{evidence.path} p. {evidence.page}"
     lines = f"{evidence.first_line}-{evidence.last_line}" if evidence.last_line > evidence.first_line else str(evidence.first_line)
