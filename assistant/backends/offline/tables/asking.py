@@ -17,8 +17,6 @@ from assistant.backends.offline.tables.sentence import Sentence
 
 _ORDERING = frozenset("order ordered sort sorted rank ranked arranged sortiert geordnet ranking".split())
 _COMMON = re.compile(r"common|frequent|often|used")
-_DOWNWARDS = re.compile(r"\b(?:descending|highest to lowest|most to least|largest to smallest|longest to shortest|absteigend|newest first|highest first)\b")
-_UPWARDS = re.compile(r"\b(?:ascending|lowest to highest|least to most|smallest to largest|alphabetical\w*|aufsteigend|earliest first|lowest first)\b")
 _TOGETHER = re.compile(r"\b(?:in total|together|altogether|combined|insgesamt|zusammen|overall)\b")
 _UNITS = {
     word: unit
@@ -32,6 +30,11 @@ _UNITS = {
         "weekday": "weekday wochentag",
     }.items()
     for word in words.split()
+}
+# What "highest" and the like mean of a thing, where it has such a column.
+_SIZES = {
+    **dict.fromkeys(("highest", "lowest"), ("height", "altitude", "elevation")),
+    **dict.fromkeys(("largest", "biggest", "greatest", "smallest"), ("area", "size", "population", "capacity")),
 }
 _MOST_GROUPS = 3
 
@@ -87,13 +90,15 @@ class Asking:
         """Take the marks of the sentence one after the other."""
         lowered = self.sentence.text.lower()
         self.asked.together = bool(_TOGETHER.search(lowered))
-        self.asked.direction = False if _UPWARDS.search(lowered) else True if _DOWNWARDS.search(lowered) else None
+        self.asked.direction = next((mark.what == "down" for mark in self.sentence.marks if mark.kind == "order"), None)
         readers = {"limit": self._read_limit, "most": self._read_most, "group": self._read_group}
         for mark in self.sentence.marks:
             if self.sentence.is_taken(mark):
                 continue
             if mark.kind in readers:
                 readers[mark.kind](mark)
+            elif mark.kind == "order":
+                self.sentence.take(mark)
             elif mark.kind in {"aggregate", "count"}:
                 self._add(self.spec(mark.first))
             elif mark.kind == "ask" and self.asked.subject is None:
@@ -139,9 +144,9 @@ class Asking:
         """The last of nouns in a row: "customer payment amount", "latency measurements"."""
         while True:
             behind = self.sentence.item(link.last + 1) if link.last + 1 < len(self.sentence.tokens) else None
-            if not isinstance(behind, Link) or behind.is_value or self.is_numeric(link):
+            if not isinstance(behind, Link) or behind.is_value:
                 return link
-            if not counted and not self.is_numeric(behind):
+            if not self.is_numeric(behind) and (not counted or self.is_numeric(link)):
                 return link
             self.sentence.take(link)
             link = behind
@@ -195,6 +200,8 @@ class Asking:
         if spec.link is None and not spec.counted:
             return
         ranked.by = spec
+        if spec.link and not spec.counted and not spec.functions and not self.is_numeric(spec.link):
+            ranked.by = Spec(spec.at, link=spec.link, quality=_SIZES.get(mark.what.split()[0], ()))
         behind = self.sentence.item(spec.link.last + 1) if spec.link and spec.link.last + 1 < len(self.sentence.tokens) else None
         if isinstance(behind, Link) and not behind.is_value and self.is_numeric(spec.link) and ranked.entity is None:
             ranked.entity = behind
@@ -224,14 +231,14 @@ class Asking:
             spec = self.spec(mark.last + 1)
             ranked.by = spec if spec.link or spec.counted else None
             return
-        if mark.what == "by" and re.search(r"(?:ed|en|ght)$", before) and self._ends_in_value(mark.last + 1):
+        if mark.what == "by" and re.search(r"(?:ed|en|ght)$", before):  # "cited by", "written by"
             self.sentence.take(mark)
             return
+        if _UNITS.get(mark.what):
+            self.sentence.take(mark)
+            self.asked.groups.append((None, _UNITS[mark.what]))
+            return
         self._take_groups(mark)
-
-    def _ends_in_value(self, index: int) -> bool:
-        behind = self.sentence.after(index)
-        return behind is None or (isinstance(behind, Link) and behind.is_value)
 
     def _take_groups(self, mark: Mark) -> None:
         self.sentence.take(mark)

@@ -17,7 +17,7 @@ from assistant.backends.offline.tables.models import Condition, Scalar
 from assistant.backends.offline.tables.periods import Window
 from assistant.backends.offline.tables.schema import Ref
 from assistant.backends.offline.tables.sentence import Sentence
-from assistant.backends.offline.tables.vocabulary import UNITS
+from assistant.backends.offline.tables.vocabulary import UNITS, name_words
 
 _WORDED = (
     ("starts with", re.compile(r"\b(?:start(?:s|ing)?|begin(?:s|ning)?) with(?: the (?:letter|word|prefix))?\s*$", re.IGNORECASE)),
@@ -139,6 +139,9 @@ class Conditions:
         for link in self.sentence.links:
             if not link.is_value or self.sentence.is_taken(link):
                 continue
+            if self._is_explained(link):
+                self.sentence.take(link)
+                continue
             test = self._test(link)
             if test is None:
                 continue
@@ -152,6 +155,12 @@ class Conditions:
             else:
                 yield from (Condition(ref, operator, value) for value in values)
 
+    def _is_explained(self, link: Link) -> bool:
+        """Whether another value follows in brackets: "Los Angeles (LAX)" names one thing twice."""
+        behind = self.sentence.item(link.last + 1) if link.last + 1 < len(self.sentence.tokens) else None
+        between = self.sentence.text[self.sentence.tokens[link.last].end :].lstrip()
+        return isinstance(behind, Link) and behind.is_value and between.startswith("(")
+
     def _test(self, link: Link) -> Condition | None:
         text = self.sentence.text
         start = self.sentence.tokens[link.first].start - (1 if link.quoted else 0)
@@ -161,6 +170,9 @@ class Conditions:
         beside = self._beside(link)
         refs = [each.ref for each in link.candidates]
         agreed = [ref for ref in beside if ref in refs] if beside else []
+        worded_by = self.sentence.lower(link.first - 1)
+        if not agreed and worded_by in {"from", "to"}:  # "from JFK to LAX" over from_airport and to_airport
+            agreed = [ref for ref in refs if worded_by in name_words(ref.column)]
         ref = self.meanings.nearest(agreed or refs) if refs else None
         if ref is None and link.quoted:
             texts = [each for each in beside if self.schema.column(each).type == "text"]
@@ -174,9 +186,15 @@ class Conditions:
 
     def _beside(self, link: Link) -> list[Ref]:
         """The columns that are named right before or behind a value: "domain X", "the X service"."""
-        for near in (self.sentence.before(link.first - 1, gap=2), self.sentence.after(link.last + 1, gap=0)):
+        place = link.first - 1
+        start = self.sentence.tokens[link.first].start - (1 if link.quoted else 0)
+        for _, pattern in _WORDED:
+            worded = pattern.search(self.sentence.text[:start]) if link.quoted else None
+            if worded:
+                place = max((i for i, token in enumerate(self.sentence.tokens) if token.end <= worded.start()), default=place)
+        for near in (self.sentence.before(place, gap=3), self.sentence.after(link.last + 1, gap=0)):
             if isinstance(near, Link) and not near.is_value:
-                named = near.columns() or [ref for table in near.tables for ref in self.schema.label(table)]
+                named = self._owned(near) or near.columns() or [ref for table in near.tables for ref in self.schema.label(table)]
                 both = [ref for ref in named if ref in [each.ref for each in link.candidates]]
                 labels = [ref for table in near.tables for ref in self.schema.label(table)]
                 both = both or [ref for ref in labels if ref in [each.ref for each in link.candidates]]
@@ -185,6 +203,12 @@ class Conditions:
                         self.sentence.take(near)
                     return both or named
         return []
+
+    def _owned(self, link: Link) -> list[Ref]:
+        """The columns of a table that is named right before: "journals whose names"."""
+        before = self.sentence.before(link.first - 1, gap=2)
+        tables = before.tables if isinstance(before, Link) else []
+        return [ref for ref in link.columns() if ref.table in tables]
 
     def missing(self) -> Iterator[Condition]:
         """Tests for no value: "without a phone", "have no phone"."""

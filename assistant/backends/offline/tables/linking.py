@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from assistant.backends.offline.tables.schema import Ref, Schema
-from assistant.backends.offline.tables.vocabulary import likeness, name_words
+from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
 
 _WORD = re.compile(r"\d[\d.,]*\d(?:%)?|\d|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\W_]+")
 _QUOTED = re.compile(r"(?<!\w)(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|'([^']+)'|`([^`]+)`)(?!\w)")
@@ -22,6 +22,7 @@ _LONGEST = 7  # words of a link
 _ENOUGH = 0.5  # share of a name's words that must be said
 _BESIDE = 0.7  # share of the best reading's score from which another is kept
 _MOST_VALUES = 20_000
+_LONG_VALUE = 4  # characters from which a value is known in another form
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,16 @@ class Linker:
     @cached_property
     def _names(self) -> list[tuple[Ref, list[str], list[str]]]:
         tables = [(Ref(name, ""), *self.schema.table_words(name)) for name in self.schema.tables]
-        return tables + [(ref, *_lenient(*self.schema.column_words(ref))) for ref in self.schema.refs()]
+        return tables + [(ref, *_lenient(*self._column_words(ref))) for ref in self.schema.refs()]
+
+    def _column_words(self, ref: Ref) -> tuple[list[str], list[str]]:
+        """The words of a column, with those of its unit."""
+        needed, may = self.schema.column_words(ref)
+        if not self.schema.is_measure(ref):
+            # "customer city", "the names of the authors"; what is measured stays apart from whose it is.
+            may = [*may, *(f"+{word}" for word in self.schema.table_words(ref.table)[0] if word not in {*needed, *may})]
+        unit = UNITS.get(self.schema.unit(ref).lower())
+        return needed, [*may, *sorted(unit[1] - set(needed))] if unit else may
 
     @cached_property
     def _values(self) -> dict[str, list[tuple[Ref, str]]]:
@@ -114,8 +124,8 @@ class Linker:
                 count += 1
                 if words and count <= _MOST_VALUES:
                     found.setdefault(words[0], []).append((ref, value))
-                    if len(words) == 1:
-                        found.setdefault(words[0] + "s", []).append((ref, value))
+                    if len(words) == 1 and len(words[0]) >= _LONG_VALUE:
+                        found.setdefault("~" + stem(words[0]), []).append((ref, value))
         return found
 
     def links(self, text: str, tokens: Sequence[Token], *, marks: frozenset[int], stops: frozenset[str]) -> list[Link]:
@@ -174,6 +184,9 @@ class Linker:
                     words = last - first + 1
                     exact = text[token.start : match.end()] == value
                     yield first, last, Candidate(ref, 1.3 * words if words > 1 else 1.2 if exact and value[0].isupper() else 0.9, value)
+            if token.lower not in stops:
+                for ref, value in self._values.get("~" + stem(token.lower), ()):
+                    yield first, first, Candidate(ref, 0.85, value)
 
 
 def _lenient(needed: list[str], may: list[str]) -> tuple[list[str], list[str]]:
@@ -187,7 +200,7 @@ def _hit(token: Token, needed: Sequence[str], may: Sequence[str], stops: frozens
     """The word of a name that a token says, and how surely."""
     if token.quoted or (token.lower in stops and token.lower not in {*needed, *may}):
         return None
-    best = max(((likeness(token.lower, word), word) for word in (*needed, *may)), default=(0.0, ""))
+    best = max(((likeness(token.lower, word.removeprefix("+")), word) for word in (*needed, *may)), default=(0.0, ""))
     return (best[1], best[0]) if best[0] >= 0.7 else None
 
 
@@ -207,13 +220,15 @@ def _stretches(
             if tokens[last].lower not in _GLUE or tokens[last].quoted:
                 return
             continue
-        if hit[0] in said:
-            return
+        if hit[0] in said or (hit[0][0] == "+" and said and tokens[last - 1].lower not in _GLUE):
+            return  # "endpoint queries" is one name, "queries endpoints" two
         said[hit[0]] = hit[1]
         if set(range(first, last + 1)) <= marks:
             continue
         gained = sum(value for word, value in said.items() if word in needed)
         share = gained / len(needed)
+        if share < 1 and "name" in needed and len(needed) > 1 and gained < len(needed) - 0.5:
+            continue
         if share >= _ENOUGH and max(value for word, value in said.items() if word in needed) >= 0.7:
             also = sum(value for word, value in said.items() if word not in needed)
             missing = sum(word not in said for word in needed)

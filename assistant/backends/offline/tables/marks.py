@@ -12,7 +12,7 @@ from typing import Literal
 
 from assistant.backends.offline.tables.linking import Token
 
-Kind = Literal["aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share"]
+Kind = Literal["order", "aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share"]
 
 _NUMBER_WORDS = {
     word: number
@@ -61,6 +61,14 @@ _COMPARING: tuple[tuple[str, str], ...] = (
     (rf"<\s*{_NUMBER}", "<"),
     (rf"\b(?:exactly|equal(?:s)? to|equal|equals|genau|of exactly)\s+{_NUMBER}", "="),
 )
+_DIRECTIONS = (
+    ("down", r"\b(?:in )?(?:descending|absteigend\w*)(?: order)?\b"),
+    ("up", r"\b(?:in )?(?:ascending|alphabetical\w*|aufsteigend\w*|chronological\w*)(?: order)?\b"),
+    ("down", r"\b(?:from )?(?:the )?(?:high|larg|great|bigg|long|new|lat|old)(?:e?st|est) to (?:the )?(?:low|small|short|old|earli|new|young)(?:e?st|est)\b|\bmost to (?:the )?(?:least|fewest)\b"),
+    ("up", r"\b(?:from )?(?:the )?(?:low|small|short|earli)(?:e?st|est) to (?:the )?(?:high|larg|great|bigg|long|lat|new)(?:e?st|est)\b|\b(?:least|fewest) to (?:the )?most\b"),
+    ("down", r"\b(?:highest|largest|longest|newest|latest|most recent)\b(?=(?: \w+){0,4} first\b)"),
+    ("up", r"\b(?:lowest|smallest|shortest|earliest|oldest)\b(?=(?: \w+){0,4} first\b)"),
+)  # fmt: skip
 _PATTERNS: tuple[tuple[Kind, str, str], ...] = (
     ("aggregate", "avg", r"(?<!do )(?<!does )\b(?:average[sd]?|(?:arithmetic )?mean(?! by\b|\?|$)|avg|durchschnitt\w*|mittelwert\w*|mittlere\w*|im schnitt)\b"),
     ("aggregate", "median", r"\bmedian\w*"),
@@ -68,7 +76,7 @@ _PATTERNS: tuple[tuple[Kind, str, str], ...] = (
     ("aggregate", "min", r"\b(?:minimum|minimal\w*|min)\b"),
     ("aggregate", "max", r"\b(?:maximum|maximal\w*|max)\b"),
     ("count", "", r"\b(?:how many|number of|no\. of|counts? of|count(?= (?:the|all|how)\b)|^count\b|counts?|wie ?viele|anzahl(?: der| von| an)?|zahl der)\b"),
-    ("group", "", r"\b(?:per|for (?:each|every|all(?= \w+s\b.*\brespective))|in each|of each|by each|at each|from each|each|every|group(?:ed)? by|broken down by|by|across|for different|je|pro|nach|für jede[nrsm]?|jede[nrsm]?)\b"),
+    ("group", "", r"\b(?:monthly|quarterly|yearly|annual(?:ly)?|weekly|daily|hourly|per|for (?:each|every|all(?= \w+s\b.*\brespective))|in each|of each|by each|at each|from each|each|every|group(?:ed)? by|broken down by|by|across|for different|je|pro|nach|für jede[nrsm]?|jede[nrsm]?)\b"),
     ("distinct", "", r"\b(?:distinct|different|unique|verschiedene[nrs]?|unterschiedliche[nrs]?)\b"),
     ("not", "", r"\b(?:not|n['’]t|no|without|except|excluding|other than|never|nicht|kein\w*|ohne|außer)\b"),
     ("ask", "", r"\b(?:which|what|who|whose|list|show|give|return|find|display|name|get|welche[nrsm]?|was|wer|wessen|zeige?|liste|nenne)\b"),
@@ -108,6 +116,9 @@ def find_marks(text: str, tokens: Sequence[Token], *, language: str) -> list[Mar
         if inside and not any(mark.first <= inside[-1] and inside[0] <= mark.last for mark in marks):
             marks.append(Mark(kind, inside[0], inside[-1], what, **more))  # type: ignore[arg-type]
 
+    for what, pattern in _DIRECTIONS:
+        for match in re.finditer(pattern, lowered):
+            add(match, "order", what)
     for pattern, operator in _COMPARING:
         for match in re.finditer(pattern, lowered):
             numbers = tuple(number for name in ("number", "other") if (number := _group(match, name, language)) is not None)

@@ -70,7 +70,7 @@ class Meanings:
         if not kept:
             return None
         best = max(each.score for each in kept)
-        return self.nearest([each.ref for each in kept if each.score >= 0.85 * best])
+        return self.nearest([each.ref for each in kept if each.score >= (0.85 if self.base else 0.99) * best])
 
     def by_quality(self, words: Sequence[str], *, numeric: bool = False) -> Ref | None:
         """The column of a table in play whose name or unit says a quality, as "slowest" is said of a duration."""

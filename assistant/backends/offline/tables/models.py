@@ -63,7 +63,7 @@ class Reading:
     """A question over tables.
 
     table: where it starts. select: columns that are asked for, where rows are listed. having: tests of measures. over: the rows
-    that are found first, whose values of `link[0]` are then those of `link[1]`. without: tables that must hold no such row.
+    that are found first, whose values of `link[0]` are then those of `link[1]`. without: tables that must hold no such row. also: tables that must hold one.
     spread: rows are counted first and the counts averaged. unsure: which of two readings was taken, in words. words: share of the
     question's words that say something and are accounted for. unread: those that are not.
     """
@@ -78,6 +78,7 @@ class Reading:
     over: Reading | None = None
     link: tuple[Ref, Ref] | None = None
     without: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     spread: bool = False
     language: str = "en"
     unsure: tuple[str, ...] = field(default=())
@@ -93,7 +94,7 @@ class Reading:
             *(condition.ref for condition in self.conditions),
         ]
         named = [measure.table for measure in self._measures()]
-        return tuple(dict.fromkeys([self.table, *named, *(ref.table for ref in refs)]))
+        return tuple(dict.fromkeys([self.table, *named, *(ref.table for ref in refs), *self.also]))
 
     def _measures(self) -> list[Measure]:
         ranked = [self.ranking.by] if self.ranking and isinstance(self.ranking.by, Measure) else []

@@ -18,6 +18,7 @@ from assistant.backends.offline.tables.models import Condition, Group, Measure, 
 from assistant.backends.offline.tables.periods import Window, find_windows
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
+from assistant.backends.offline.tables.vocabulary import UNITS
 
 _LONGEST = 600  # characters of a question over tables
 _PLURAL_SHOWN = 5
@@ -76,7 +77,7 @@ class _Reader:
         reading = self._assembled(asked, measures, by, found, comparisons)
         if reading is None:
             return None
-        reading = self._with_without(reading, asked)
+        reading = self._with_others(self._with_without(reading, asked))
         return replace(
             reading,
             language=self.sentence.language,
@@ -95,7 +96,9 @@ class _Reader:
                 words |= set(range(link.first, link.last + 1))
         for mark in self.sentence.marks:
             words |= set(range(mark.first, mark.last + 1))
-        return words
+        units = {self.schema.unit(ref).lower() for table in reading.tables for ref in self.schema.columns(table)} - {""}
+        said = units.union(*(UNITS[unit][1] for unit in units if unit in UNITS))
+        return words | {index for index, token in enumerate(self.sentence.tokens) if token.lower in said}
 
     # What is measured
 
@@ -390,7 +393,7 @@ class _Reader:
                     inner = replace(inner, groups=tuple(dict.fromkeys([Group(first), *inner.groups])))
         if target is None:
             return None
-        return Reading(table, measures=tuple(_summed(measure) for measure in measures), over=inner, link=(first, target))
+        return Reading(table, measures=tuple(measures), over=inner, link=(first, target))
 
     def _aggregated(
         self,
@@ -407,16 +410,24 @@ class _Reader:
         averaged = any(spec.counted and set(spec.functions) & _RATES for spec in asked.specs)
         if groups and averaged and measures[0].function in {"count", "count_distinct"}:
             return Reading(measures[0].table, measures=tuple(measures[:1]), groups=groups, conditions=conditions, spread=True)
+        rows = [group for group in groups if self._is_row((group,), measures[0].table)]
+        if rows and len(rows) < len(groups):
+            groups = tuple(group for group in groups if group not in rows)
         single = self._is_row(groups, measures[0].table)
         if single and all(measure.function in _RATES for measure in measures):
             self.unsure.append(f"{groups[0].ref.column} tells rows apart: over all of them")
             groups = ()
-        measures = [_summed(measure) if not (single and groups) else measure for measure in measures]
         if not groups and asked.subject is not None and not self._is_of(asked.subject, measures) and self._asks_which(asked):
             groups = tuple(self.entity(asked.subject, measures[0].table))
             self.sentence.take(asked.subject)
+        measures = list(dict.fromkeys(measures))
         if ranking is None and groups and asked.direction is not None:
             ranking = Ranking(measures[0], high=asked.direction)
+        if ranking is not None and isinstance(ranking.by, Measure) and ranking.by not in measures:
+            alike = [measure for measure in measures if measure.ref == ranking.by.ref or not ranking.by.function]
+            ranking = replace(ranking, by=(alike or measures)[0])
+        if ranking is not None and asked.direction is not None:
+            ranking = replace(ranking, high=asked.direction)
         if any(measure.function == "" for measure in measures) and not groups:
             select = tuple(measure.ref for measure in measures if measure.ref)
             return Reading(measures[0].table, select=select, conditions=conditions, ranking=ranking)
@@ -455,8 +466,6 @@ class _Reader:
         if having:
             groups = tuple(Group(ref) for ref in select)
             return Reading(table, groups=groups, measures=(having[0][0],), conditions=conditions, having=having, ranking=ranking)
-        if not conditions and not ranking and not asked.specs and not more and self.schema.tables[table].rows > 50:
-            return None
         return Reading(table, select=select, conditions=conditions, ranking=ranking)
 
     def _also_listed(self, table: str) -> list[Ref]:
@@ -473,6 +482,21 @@ class _Reader:
                 self.sentence.take(link)
         return found
 
+    def _with_others(self, reading: Reading) -> Reading:
+        """Rows that have one in another table: "doctors who have prescribed treatments"."""
+        if reading.over or (reading.measures and reading.measures[0].function not in {"count", "count_distinct"}):
+            return reading
+        also = []
+        for link in self.sentence.free_links():
+            tables = self.meanings.tables(link)
+            used = {*reading.tables, *reading.without}
+            if link.is_value or not tables or {each.ref.table for each in link.candidates} & used:
+                continue
+            if self.schema.path([reading.table, tables[0]]):
+                also.append(tables[0])
+                self.sentence.take(link)
+        return replace(reading, also=tuple(also))
+
     def _with_without(self, reading: Reading, asked: Asked) -> Reading:
         """Rows that have none in another table: "customers who have not made any transactions"."""
         for mark in self.sentence.marks_of("not"):
@@ -485,7 +509,3 @@ class _Reader:
                     return replace(reading, without=(tables[0],))
         return reading
 
-
-def _summed(measure: Measure) -> Measure:
-    """A column without a function, where one number is wanted."""
-    return measure

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem
+from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
 from search.tables.models import Column, Table
 
 _NUMBERS = frozenset({"integer", "real"})
 _DATES = frozenset({"date", "datetime"})
+_DECLARED_DATES = ("DATE", "TIMESTAMP")
 _ID = re.compile(r"[a-z]{0,3}id|key|uuid")
 _YEARS = (1500, 2200)
 _GENERIC_TABLE = frozenset(
@@ -28,7 +29,8 @@ _COMMON = frozenset(
     map(
         stem,
         """name title description status type date year month day time created updated homepage url email phone address city state
-        country comment note text count population area length number amount price cost rating value category notes unit color""".split(),
+        country comment note text count population area length number amount price cost rating value category notes unit color
+        first last middle user""".split(),
     )
 )
 _NAMING = frozenset(map(stem, "name title label username".split()))
@@ -82,6 +84,8 @@ class Schema:
     def column_words(self, ref: Ref) -> tuple[list[str], list[str]]:
         """The words of a column's name that must be said, and those that may: units, the table's name, what all columns begin with."""
         words = name_words(ref.column)
+        if len(words) == 1 and self.is_id(ref):
+            return [*self.table_words(ref.table)[0], "id"], words if words != ["id"] else []
         may = set(self._prefixes[ref.table]) | {word for word in words if word in _OPTIONAL}
         if len(words) > 1 and words[-1] in UNITS:
             may.add(words[-1])
@@ -104,7 +108,8 @@ class Schema:
 
     def is_date(self, ref: Ref) -> bool:
         """Whether the values are days or moments."""
-        return self.column(ref).type in _DATES
+        column = self.column(ref)
+        return column.type in _DATES or (column.type == "text" and column.declared.upper().startswith(_DECLARED_DATES))
 
     def is_year(self, ref: Ref) -> bool:
         """Whether the values are whole numbers that can only be years."""
@@ -152,9 +157,9 @@ class Schema:
             return (best,)
         if len(persons) > 1:
             return tuple(persons)
-        if best and self.is_unique(best):
-            return (best,)
         key = self.key(table)
+        if best and self.is_unique(best) and not (key and self.is_id(key)):
+            return (best,)
         return (key,) if key else tuple(refs[:1])
 
     @cached_property
@@ -186,18 +191,19 @@ class Schema:
             keys = [[*table, "id"], *([] if keys[0] == ["id"] else keys)]
         suffix = any(key and words[-len(key) :] == key for key in keys)
         short = self.is_id(one) and unique and any(words[-len(key) :] == key[-2:] for key in keys if len(key) > 2)
-        same = many.column.casefold() == one.column.casefold() and keys[0] != ["id"]
-        common = all(word in _COMMON for word in words)
-        if same and not common and (self.is_id(one) or any(word in table for word in words)):
+        same = many.column.casefold() == one.column.casefold() and self._stems(one) != ["id"]
+        common = all(word in _COMMON for word in words) and not set(words) & set(table)
+        if same and not common and (self.is_id(one) or self.label(one.table) == (one,)):
             return 1.0 if unique else 1.5
         if suffix and unique and not common and (self.is_id(one) or self._stems(one) == table):
             return 1.1
         if same and not common and (unique or set(left.values) & set(right.values)):
-            return 1.2 if unique else 1.8
+            return 1.2 if unique else 2.6
         return 1.4 if short else 9
 
     def _stems(self, ref: Ref) -> list[str]:
-        prefix = self._prefixes[ref.table]
+        own = name_words(ref.table)
+        prefix = {word for word in self._prefixes[ref.table] if not any(likeness(each, word) for each in own if each != word)}
         words = [word for word in name_words(ref.column) if word not in prefix]
         return ["id" if _ID.fullmatch(word) and len(words) > 1 else stem(word) for word in words or name_words(ref.column)]
 

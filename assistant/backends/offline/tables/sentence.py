@@ -49,7 +49,10 @@ class Sentence:
         for mark in marks:
             over = [link for link in links if link.first <= mark.last and mark.first <= link.last]
             if not over:
-                kept.append(mark)
+                # "the phone number of X": the number is the name's, nothing is counted.
+                named = any(link.last == mark.first - 1 and not link.is_value for link in links)
+                if not (mark.kind == "count" and mark.what.startswith("number of") and named):
+                    kept.append(mark)
             elif mark.kind in {"compare", "limit", "most"} and not any(link.is_value or link.last > link.first for link in over):
                 kept.append(mark)
                 links = [link for link in links if link not in over]

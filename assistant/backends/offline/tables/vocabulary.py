@@ -12,10 +12,10 @@ from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
-_IRREGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman", "children": "child", "data": "datum"}
+_IRREGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman", "children": "child", "data": "datum", "ids": "id"}
 _ENDINGS = tuple(
     sorted(
-        "ements ement ments ment ations ation tions tion alities ality ities ity ings ing iest ers er ed es en em e s n".split(),
+        "ements ement ments ment ations ation tions tion alities ality ities ity ings ing iest ers er ed es en ful ly e s".split(),
         key=len,
         reverse=True,
     )
@@ -54,6 +54,7 @@ _GROUPS = (
     "score rating points note bewertung",
     "begin start first",
     "end finish last",
+    "population people inhabitants residents einwohner",
     "car vehicle auto",
     "film movie",
     "message nachricht",
