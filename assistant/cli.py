@@ -275,6 +275,39 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
 
 
 @archivist.command()
+@click.argument("statement", required=False, metavar="SQL|-")
+@options.library_option
+@click.option("-p", "--parameter", "values", multiple=True, metavar="VALUE", help="For each ? in order; NAME=VALUE for :NAME.")
+@click.option("-n", "--limit", default=200, show_default=True, metavar="N", type=int, help="How many rows, 0 to 100000.")
+@click.option("--seconds", default=5.0, show_default=True, metavar="S", type=float, help="How long it may take, 0.05 to 600.")
+@options.filter_options
+@click.option("--json", is_flag=True, help="One JSON object on standard output.")
+@click.option("--jsonl", is_flag=True, help="One JSON object a line, one line a row.")
+@click.option("--csv", is_flag=True, help="Comma-separated values with a header.")
+@options.quiet_option
+def sql(statement: str | None, **given: Any) -> None:
+    """Run one SELECT over the tables, documents, document_tags and passages. It can change nothing.
+
+    The filters hold in it: documents outside them, and their tables, are not there.
+
+    \b
+        archivist sql "SELECT category, count(*) FROM documents GROUP BY 1"
+        archivist sql "SELECT path FROM documents WHERE date >= ?" -p 2026-01-01 --csv
+        archivist sql - < report.sql
+    """
+    from assistant import sql_command
+
+    forms: list[sql_command.Form] = [form for form in sql_command.FORMS if given[form]]
+    if len(forms) > 1:
+        raise UsageError(f"give one of --{' and --'.join(forms)}")
+    question = sql_command.Question(
+        sql_command.statement_from(statement), given["values"], given["limit"], given["seconds"], given["today"]
+    )
+    with options.open_library(given["library"]) as library:
+        sql_command.run(library, options.filters(given), question, form=forms[0] if forms else "text", quiet=given["quiet"])
+
+
+@archivist.command()
 @options.library_option
 @options.json_option
 def status(library: Path | None, as_json: bool) -> None:

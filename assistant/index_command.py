@@ -197,6 +197,7 @@ class _Telling:
         line += f"; {summary.no_text} new without text" if summary.no_text else ""
         unread = summary.failed + summary.kept
         line += f"; {unread} could not be read" if unread else ""
+        line += f"; {counted(summary.tables, 'table')}" if summary.tables else ""
         line += f"; {counted(summary.embedded, 'passage')} embedded in {summary.seconds:.1f} s" if summary.embedded else ""
         self._out.write(line)
 

@@ -151,7 +151,7 @@ def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:
         terminal.write(f"{number:>{width}}  {terminal.link(where, full, passage.first_line)}  {passage.key}{dated}")
         indent = " " * (width + 2)
         above = " > ".join(dict.fromkeys([document.title, *passage.headings]))
-        terminal.write(indent + terminal.style(_cut(one_line(above), terminal.width - len(indent)), "2"))
+        terminal.write(indent + terminal.style(cut(one_line(above), terminal.width - len(indent)), "2"))
         for line in snippet(passage.text, hit.matched, terminal.width - len(indent)):
             terminal.write(indent + mark(line, hit.matched, terminal))
         if explain:
@@ -179,7 +179,7 @@ def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
     pattern = _any_of(matched)
     found = pattern.search(flat) if pattern else None
     first = found.start() if found else 0
-    budget = width * _SNIPPET_LINES // (2 if _columns(flat) > 1.5 * len(flat) else 1)  # in characters
+    budget = width * _SNIPPET_LINES // (2 if columns(flat) > 1.5 * len(flat) else 1)  # in characters
     start = 0
     if len(flat) > budget and first >= budget // 2:
         start = first - budget // 3
@@ -188,11 +188,11 @@ def snippet(text: str, matched: Sequence[str], width: int) -> list[str]:
     current = "…" if start else ""
     for spaced, word in _words(flat[start:], width - 1):
         glue = " " if spaced else ""
-        if _columns(current) + _columns(glue) + _columns(word) > width and current:
+        if columns(current) + columns(glue) + columns(word) > width and current:
             lines.append(current)
             current = ""
             if len(lines) == _SNIPPET_LINES:
-                lines[-1] = _cut(lines[-1] + " …", width)
+                lines[-1] = cut(lines[-1] + " …", width)
                 return lines
         current += glue + word if current else word
     return [*lines, current] if current else lines
@@ -283,7 +283,7 @@ def source_lines(checked: Checked, terminal: Terminal) -> list[str]:
         lines.append(f"{f'[{citation.number}]':>{width}} " + "  ".join(facts))
         above = one_line(" > ".join(dict.fromkeys([found.title, *found.headings])))
         if above:
-            lines.append(" " * (width + 1) + terminal.style(_cut(above, terminal.width - width - 1), "2"))
+            lines.append(" " * (width + 1) + terminal.style(cut(above, terminal.width - width - 1), "2"))
     return lines
 
 
@@ -328,7 +328,7 @@ def _words(text: str, width: int) -> Iterator[tuple[bool, str]]:
         ):
             current = ""
             for character in piece:
-                if _columns(current) + _columns(character) > width:
+                if columns(current) + columns(character) > width:
                     yield spaced, current
                     current, spaced = "", False
                 current += character
@@ -340,16 +340,20 @@ def _is_wide(character: str) -> bool:
     return unicodedata.east_asian_width(character) in "WF"
 
 
-def _columns(text: str) -> int:
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if _is_wide(c) else 1 for c in text)
 
 
-def _cut(text: str, width: int) -> str:
-    if _columns(text) <= width:
+def cut(text: str, width: int) -> str:
+    """A text in at most so many columns, with "…" at its end where it was longer."""
+    if columns(text) <= width:
         return text
     kept = ""
     for character in text:
-        if _columns(kept) + _columns(character) > width - 1:
+        if columns(kept) + columns(character) > width - 1:
             break
         kept += character
     return kept + "…"

@@ -63,6 +63,8 @@ def status(library: Library, *, as_json: bool) -> None:
     formats = ", ".join(f"{count} {name}" for name, count in known.formats.items())
     out.write(f"documents  {coverage.documents} ({render.one_line(formats)})" if formats else "documents  0")
     out.write(f"passages   {coverage.passages}, {coverage.embedded} with an embedding")
+    if known.tables:
+        out.write(f"tables     {known.tables}, {counted(known.rows, 'row')}")
     if known.model:
         out.write(f"model      {render.one_line(known.model)} ({(known.revision or '')[:12]}, {known.dimension or '?'} dimensions)")
     for root in known.roots:

@@ -11,11 +11,15 @@ Kind = Literal["added", "changed", "moved", "removed", "no text", "failed", "ski
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to one file. reason: why it has no text, was skipped, or where it was moved from."""
+    """What happened to one file. reason: why it has no text, was skipped, where it was moved from, or what is worth telling.
+
+    tables: how many it holds.
+    """
 
     kind: Kind
     path: str
     reason: str = ""
+    tables: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,10 @@ Report = Callable[[Change | Progress], None]
 
 @dataclass(slots=True)
 class Summary:
-    """The counts of a run. read: files whose content was read; refused: removals held back; kept: unreadable, left as known."""
+    """The counts of a run. read: files whose content was read; refused: removals held back; kept: unreadable, left as known.
+
+    tables: how many the files that were added or changed hold.
+    """
 
     added: int = 0
     changed: int = 0
@@ -45,11 +52,13 @@ class Summary:
     kept: int = 0
     refused: int = 0
     embedded: int = 0
+    tables: int = 0
     read: int = 0
     seconds: float = 0.0
     messages: list[str] = field(default_factory=list)
 
-    def count(self, kind: Kind) -> None:
+    def count(self, change: Change) -> None:
         """Count one change."""
-        name = kind.replace(" ", "_")
+        name = change.kind.replace(" ", "_")
         setattr(self, name, getattr(self, name) + 1)
+        self.tables += change.tables

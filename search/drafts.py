@@ -19,6 +19,7 @@ from search.folding import composed
 from search.models import Extract
 from search.readers.cleaning import one_line
 from search.store import DocumentRecord, PassageRecord
+from search.tables.fitting import fitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ def draft(file: File, extract: Extract, content_hash: str, tokenizer: Tokenizer,
         tags=tuple(dict.fromkeys(map(composed, extract.tags))),
         text=extract.text if chunks else "",
         passages=tuple(_passage(extract, title, piece) for piece in chunks),
+        tables=fitted(extract.tables),
     )
     return Draft(record, tuple(embedded_text(piece.context, extract.text[piece.start : piece.end]) for piece in chunks))
 

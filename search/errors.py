@@ -5,6 +5,7 @@
         LibraryError       wrong, newer, damaged or mismatched library file
         FilterError        a filter or date phrase that cannot be understood
         QueryError         a query or passage key that cannot be searched for
+          QueryLimitError  a query that was stopped: time, memory or size
           NotFoundError    a passage or document that the library does not have
         SourceError        a folder or file that cannot be indexed
         EmbedderError      an embedding model that cannot be used
@@ -44,6 +45,12 @@ class QueryError(UserError):
     """A query, citation key or limit that cannot be searched for."""
 
     exit_code = 2
+
+
+class QueryLimitError(QueryError):
+    """A query that can be run, but not within its bounds of time, memory or size."""
+
+    exit_code = 1
 
 
 class NotFoundError(QueryError):

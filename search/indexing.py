@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from search import sources, store
+from search import connections, sources, store
 from search.changes import Change, Progress, Report, Summary
 from search.counting import counted
 from search.drafts import Draft, File, draft_file, input_hash, local_day, now, without_text
@@ -23,10 +23,13 @@ from search.faults import REBUILD
 from search.roots import Root, roots_below, walk_root
 from search.sources import Skipped, SourceFile
 from search.store import DocumentRecord
+from search.tables.catalogue import same_tables
+from search.tables.fitting import in_words
 from search.vector import pack
 
 _BATCH_PASSAGES = 256
 _BATCH_DOCUMENTS = 64
+_BATCH_VALUES = 500_000  # of tables: some 50 MB of memory
 _SLICE = 64  # passages embedded at a time: what an interrupted batch has finished is kept
 _PAGE = 500
 # A file that changes twice within one tick of the file system's clock keeps its times: a file this young is looked at again.
@@ -58,6 +61,7 @@ class Indexer:
         self._dry_run = dry_run
         self._waiting: list[_Waiting] = []
         self._waiting_passages = 0
+        self._waiting_values = 0
         self._dimension: int | None = store.get_meta(connection, "dimension")
         self.summary = Summary()
 
@@ -90,7 +94,7 @@ class Indexer:
     def _walk(self, root: Root, below: str) -> None:
         """Fill the temporary tables: `gone` with what is known and not found, `candidates` with what is new or differs."""
         db = self._connection
-        with store.staging(db):
+        with connections.staging(db):
             db.execute("DROP TABLE IF EXISTS temp.gone")
             db.execute("DROP TABLE IF EXISTS temp.candidates")
             db.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY, path TEXT NOT NULL, content_hash TEXT)")
@@ -111,7 +115,7 @@ class Indexer:
             self._known = db.execute("SELECT count(*) FROM temp.gone").fetchone()[0]
             db.execute("CREATE INDEX temp.gone_by_hash ON gone(content_hash)")
             db.execute("CREATE INDEX temp.gone_by_path ON gone(path)")
-            is_own = store.own_files(db)
+            is_own = connections.own_files(db)
             for found in walk_root(root, below):
                 if isinstance(found, Skipped):
                     self._skip(found)
@@ -186,11 +190,11 @@ class Indexer:
         draft = draft_file(file, data, digest, self._embedder, self._max_tokens)
         if not settled:
             draft = replace(draft, record=replace(draft.record, mtime_ns=None))
-        if same and self._same_passages(known[0], draft.record):
+        if same and self._same_content(known[0], draft.record):
             self._redate(known[0], draft.record)
             return
         gone = None if known is not None else self._gone_with(digest)
-        if gone is not None and self._same_passages(gone[0], draft.record):
+        if gone is not None and self._same_content(gone[0], draft.record):
             self._move(gone, draft.record)
             return
         self._queue(draft, gone[0] if gone else None, _change(draft, known is not None))
@@ -213,7 +217,7 @@ class Indexer:
         """Only the times of change differ, within a day: nothing is read into passages or embedded anew."""
         self._as_before(document)
         if not self._dry_run:
-            with store.writing(self._connection):
+            with connections.writing(self._connection):
                 self._connection.execute(
                     "UPDATE documents SET mtime_ns = ?, ctime_ns = ? WHERE id = ?", (mtime_ns, ctime_ns, document)
                 )
@@ -222,7 +226,7 @@ class Indexer:
         """The same content with a time of change on another day: dates may follow from it, passages and vectors stay."""
         self._as_before(document)
         if not self._dry_run:
-            with store.writing(self._connection):
+            with connections.writing(self._connection):
                 store.move_document(self._connection, document, record)
 
     def _gone_with(self, digest: str) -> tuple[int, str] | None:
@@ -231,21 +235,23 @@ class Indexer:
         ).fetchone()
         return (row[0], row[1]) if row else None
 
-    def _same_passages(self, document: int, record: DocumentRecord) -> bool:
+    def _same_content(self, document: int, record: DocumentRecord) -> bool:
+        """Whether a document has these passages and these tables; another reader may make other ones of the same bytes."""
         rows = self._connection.execute(
             "SELECT p.headings, p.page, p.first_line, p.start_offset, p.end_offset, p.text, e.input FROM passages p "
             "JOIN _embeddings e ON e.passage_id = p.id WHERE p.document_id = ? ORDER BY p.ordinal",
             (document,),
         ).fetchall()
-        return rows == [
+        passages = [
             (json.dumps(p.headings, ensure_ascii=False), p.page, p.first_line, p.start, p.end, p.text, p.input)
             for p in record.passages
         ]
+        return rows == passages and same_tables(self._connection, document, record.tables)
 
     def _move(self, gone: tuple[int, str], record: DocumentRecord) -> None:
         self._connection.execute("DELETE FROM temp.gone WHERE id = ?", (gone[0],))
         if not self._dry_run:
-            with store.writing(self._connection):
+            with connections.writing(self._connection):
                 store.move_document(self._connection, gone[0], record)
         self._tell(Change("moved", record.path, gone[1]))
         if record.failed:
@@ -260,7 +266,9 @@ class Indexer:
             return
         self._waiting.append(_Waiting(draft, instead_of, change))
         self._waiting_passages += len(draft.inputs)
-        if self._waiting_passages >= _BATCH_PASSAGES or len(self._waiting) >= _BATCH_DOCUMENTS:
+        self._waiting_values += sum(len(table.rows) * len(table.columns) for table in draft.record.tables)
+        enough = self._waiting_passages >= _BATCH_PASSAGES or self._waiting_values >= _BATCH_VALUES
+        if enough or len(self._waiting) >= _BATCH_DOCUMENTS:
             self._flush()
 
     def _flush(self) -> None:
@@ -277,11 +285,11 @@ class Indexer:
 
     def _store(self, vectors: Mapping[str, bytes]) -> None:
         """Store all that waits in one transaction, then tell of it."""
-        stored, self._waiting, self._waiting_passages = self._waiting, [], 0
+        stored, self._waiting, self._waiting_passages, self._waiting_values = self._waiting, [], 0, 0
         if not stored:
             return
         records = [(waiting.draft.with_vectors(vectors), waiting.instead_of) for waiting in stored]
-        with store.writing(self._connection):
+        with connections.writing(self._connection):
             if self._dimension is not None:
                 store.set_meta(self._connection, "dimension", self._dimension)
             for record, instead_of in records:
@@ -323,7 +331,7 @@ class Indexer:
         while rows := self._connection.execute("SELECT id, path FROM temp.gone ORDER BY path LIMIT ?", (_PAGE,)).fetchall():
             ids = [row[0] for row in rows]
             if not self._dry_run:
-                with store.writing(self._connection):
+                with connections.writing(self._connection):
                     store.remove_documents(self._connection, ids)
             self._connection.executemany("DELETE FROM temp.gone WHERE id = ?", ((i,) for i in ids))
             for _, path in rows:
@@ -331,7 +339,7 @@ class Indexer:
 
     def _close_run(self, root: Root, *, whole: bool) -> None:
         """Note the time if the whole root was looked at, drop roots that it has taken over, forget moved keys that lead nowhere."""
-        with store.writing(self._connection):
+        with connections.writing(self._connection):
             if whole:
                 self._connection.execute("UPDATE _roots SET indexed_at = ? WHERE id = ?", (now(), root.id))
             for other in roots_below(self._connection, root):
@@ -342,7 +350,7 @@ class Indexer:
 
     def _tell(self, change: Change | None) -> None:
         if change is not None:
-            self.summary.count(change.kind)
+            self.summary.count(change)
             self._report(change)
 
 
@@ -351,4 +359,5 @@ def _change(draft: Draft, known: bool) -> Change:
     record = draft.record
     if record.text_status != "ok":
         return Change("failed" if record.failed else "no text", record.path, record.text_status)
-    return Change("changed" if known else "added", record.path, "; ".join(record.notes))
+    worth_telling = dict.fromkeys([*in_words(record.tables), *record.notes])
+    return Change("changed" if known else "added", record.path, "; ".join(worth_telling), len(record.tables))

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from search import documents, explaining, faults, keyword, status, store
+from search import connections, documents, explaining, faults, keyword, status
 from search.documents import GroupBy, OrderBy, Page, Reading
 from search.errors import QueryError
 from search.filters import compile_filters, nearest
@@ -29,6 +29,7 @@ from search.ranking import Ranked, Ranker, Ranking
 if TYPE_CHECKING:
     from search.changes import Report, Summary
     from search.embedding import Embedder
+    from search.tables.door import Tables
     from search.upkeep import Rules
 
 MAX_LIMIT = 1000
@@ -61,9 +62,9 @@ class Library:
         LibraryError for a missing, damaged or newer library.
         """
         place = Path(path)
-        if create and not store.is_there(place):
-            store.open_for_writing(place).close()
-        return cls(place, store.open_for_reading(place), _embedder_source(embedder, announce))
+        if create and not connections.is_there(place):
+            connections.open_for_writing(place).close()
+        return cls(place, connections.open_for_reading(place), _embedder_source(embedder, announce))
 
     def close(self) -> None:
         """Close the file."""
@@ -166,6 +167,13 @@ class Library:
             prune=prune,
             report=report or (lambda _: None),
         )
+
+    @property
+    def tables(self) -> Tables:
+        """The tables of the library: what they are, and queries over them."""
+        from search.tables.door import Tables
+
+        return Tables(self.path, self._connection, self.snapshot)
 
     def filter_documents(
         self,
@@ -282,7 +290,7 @@ class Library:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """One state of the library for several calls, whatever an indexer does meanwhile; other threads wait."""
-        with self._lock, faults.translated(self.path), store.reading(self._connection):
+        with self._lock, faults.translated(self.path), connections.reading(self._connection):
             yield
 
     def _best(self, ranking: Ranking, limit: int, by_document: bool) -> Ranked:

@@ -110,8 +110,9 @@ CREATE TABLE _moved_keys (old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID
 CREATE INDEX _moved_keys_by_new ON _moved_keys(new);
 """
 
-# The tables themselves stand beside these under the names that `_tables` gives them. Files that are tables were only listed
-# before: they are looked at again.
+# The tables themselves stand beside these under the names that `_tables` gives them. What is to be done about them once the
+# catalogue has changed is noted by triggers, so no writer can forget it; `search.tables.catalogue.settle` does it at the end of
+# each write transaction. Files that are tables were only listed before: they are looked at again.
 _TABLE_CATALOGUE = """
 CREATE TABLE _tables (
     id INTEGER PRIMARY KEY,
@@ -123,8 +124,20 @@ CREATE TABLE _tables (
     rows INTEGER NOT NULL,
     columns TEXT NOT NULL,           -- JSON, `search.tables.models.Column`
     notes TEXT NOT NULL DEFAULT '[]',
+    digest BLOB NOT NULL,            -- over all of the table: tells whether two are the same without reading them
     UNIQUE (document_id, ordinal)
 );
+CREATE TABLE _unsettled (gone TEXT); -- tables to drop; NULL: only names may have to change
+CREATE TRIGGER _tables_added AFTER INSERT ON _tables BEGIN
+    INSERT INTO _unsettled(gone) VALUES (NULL);
+END;
+CREATE TRIGGER _tables_removed AFTER DELETE ON _tables BEGIN
+    INSERT INTO _unsettled(gone) VALUES (old.name);
+END;
+CREATE TRIGGER _tables_moved AFTER UPDATE OF root, path ON documents
+WHEN (old.root, old.path) IS NOT (new.root, new.path) AND EXISTS (SELECT 1 FROM _tables WHERE document_id = new.id) BEGIN
+    INSERT INTO _unsettled(gone) VALUES (NULL);
+END;
 UPDATE documents SET mtime_ns = NULL, content_hash = NULL WHERE text_status LIKE 'table, not read yet%' OR format IN
     ('json', 'jsonl', 'db', 'sqlite', 'sqlite3');
 """

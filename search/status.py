@@ -32,7 +32,10 @@ class RootStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What `status` shows. model: name of the embedding model; size: bytes of the file; without_text: (path, reason)."""
+    """What `status` shows. model: name of the embedding model; size: bytes of the file; without_text: (path, reason).
+
+    tables, rows: how many tables there are, and how many rows in all of them.
+    """
 
     path: str
     coverage: Coverage
@@ -44,6 +47,8 @@ class Status:
     roots: tuple[RootStatus, ...]
     without_text: tuple[tuple[str, str], ...]
     formats: dict[str, int]
+    tables: int
+    rows: int
 
 
 def coverage(connection: sqlite3.Connection) -> Coverage:
@@ -65,6 +70,7 @@ def status(connection: sqlite3.Connection, path: Path) -> Status:
     )
     without_text = connection.execute("SELECT path, text_status FROM documents WHERE text_status <> 'ok' ORDER BY path")
     formats = connection.execute("SELECT format, count(*) FROM documents GROUP BY format ORDER BY count(*) DESC, format")
+    tables, rows = connection.execute("SELECT count(*), coalesce(sum(rows), 0) FROM _tables").fetchone()
     return Status(
         path=str(path),
         coverage=coverage(connection),
@@ -76,6 +82,8 @@ def status(connection: sqlite3.Connection, path: Path) -> Status:
         roots=tuple(_root(*row) for row in roots),
         without_text=tuple(without_text.fetchall()),
         formats=dict(formats.fetchall()),
+        tables=tables,
+        rows=rows,
     )
 
 

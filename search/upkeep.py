@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from search import faults, schema, sources, store
+from search import connections, faults, schema, sources, store
 from search.changes import Change, Progress, Report, Summary
 from search.chunking import CHUNKING_VERSION, MAX_TOKENS
 from search.documents import find_document
@@ -113,7 +113,7 @@ def forget(path: Path, what: Path, *, say: Say = lambda _: None) -> int:
     named = [Path(sources.to_os(text)) for text in sources.typed(str(what))]
     absolute = [Path(os.path.abspath(name)) for name in named]  # noqa: PTH100 - resolve() would follow links, and it may be gone
     spellings = tuple(dict.fromkeys((*absolute, *map(_resolved, absolute))))
-    with _open(path, say, create=False) as connection, store.writing(connection):
+    with _open(path, say, create=False) as connection, connections.writing(connection):
         roots = [(row[0], Path(sources.to_os(row[1]))) for row in connection.execute("SELECT id, path FROM _roots")]
         inside = [root for root, place in roots if any(place.is_relative_to(full) for full in spellings)]
         if inside:
@@ -138,14 +138,14 @@ def rebuild(
     A library that can still be read is overwritten in one transaction: readers that have it open see the old or the new state;
     a damaged one is set aside under another name. Raises SourceError when no root is known and none is given.
     """
-    store.is_there(path)
-    with store.index_lock(path, say):
+    connections.is_there(path)
+    with connections.index_lock(path, say):
         with faults.translated(path):
             roots = _known_roots(path)
         fresh = _beside(path)
         _remove_file(fresh)
         try:
-            with closing(store.open_for_writing(fresh)) as connection, faults.translated(fresh):
+            with closing(connections.open_for_writing(fresh)) as connection, faults.translated(fresh):
                 max_tokens = _agree(connection, embedder, fresh)
                 indexer = Indexer(connection, embedder, max_tokens=max_tokens, report=report)
                 jobs = [(_keep(connection, root), "") for root in roots]
@@ -154,7 +154,7 @@ def rebuild(
                     raise SourceError(f"it is not known which folders {path} follows", "archivist index --rebuild DIR")
                 for root, below in jobs:
                     indexer.index_root(root, below=below)
-                store.checkpoint(connection)
+                connections.checkpoint(connection)
             with faults.translated(path):
                 _swap_in(fresh, path, say)
         finally:
@@ -170,21 +170,21 @@ def _nothing_removed(error: SourceError) -> SourceError:
 @contextmanager
 def _open(path: Path, say: Say, *, create: bool = True, dry_run: bool = False) -> Iterator[sqlite3.Connection]:
     """The library, locked against other indexers and open for writing; folded into one file again at the end."""
-    there = store.is_there(path)
+    there = connections.is_there(path)
     if dry_run and not there:
         raise LibraryError(f"there is no library at {path} to compare with", "leave --dry-run away to make it")
     if not create and not there:
         raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
-    with store.index_lock(path, say), faults.translated(path):
+    with connections.index_lock(path, say), faults.translated(path):
         if dry_run:
-            with closing(store.open_for_reading(path)) as connection:
+            with closing(connections.open_for_reading(path)) as connection:
                 connection.execute("PRAGMA query_only = OFF")  # it would forbid temporary tables, too
                 yield connection
             return
         _remove_file(_beside(path))
-        with closing(store.open_for_writing(path)) as connection:
+        with closing(connections.open_for_writing(path)) as connection:
             yield connection
-            store.checkpoint(connection)
+            connections.checkpoint(connection)
 
 
 def _agree(connection: sqlite3.Connection, embedder: Embedder, path: Path, *, dry_run: bool = False) -> int:
@@ -198,7 +198,7 @@ def _agree(connection: sqlite3.Connection, embedder: Embedder, path: Path, *, dr
     if cut is not None and cut != chunking:
         raise LibraryError(f"{path} was cut into passages as {cut}, this Archivist does it as {chunking}", REBUILD)
     if known is None and not dry_run:
-        with store.writing(connection):
+        with connections.writing(connection):
             store.set_meta(connection, "embedder", identity)
             store.set_meta(connection, "chunking", chunking)
     return max_tokens
@@ -253,7 +253,7 @@ def _keep(connection: sqlite3.Connection, root: Root) -> Root:
     lists = {name: json.dumps(getattr(root, name)) for name in ("named", "include", "exclude", "forgotten")}
     values = {"path": sources.to_text(str(root.path)), "whole": root.whole, **lists, "max_bytes": root.max_bytes}
     updates = ", ".join(f"{name} = excluded.{name}" for name in values)
-    with store.writing(connection):
+    with connections.writing(connection):
         connection.execute(
             f"INSERT INTO _roots({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) "
             f"ON CONFLICT(path) DO UPDATE SET {updates}",
@@ -349,9 +349,9 @@ def _swap_in(fresh: Path, path: Path, say: Say) -> None:
         fresh.replace(path)
         return
     try:
-        with closing(store.open_for_replacing(path)) as old, closing(sqlite3.connect(fresh)) as new:
+        with closing(connections.open_for_replacing(path)) as old, closing(sqlite3.connect(fresh)) as new:
             new.backup(old)
-            store.checkpoint(old)
+            connections.checkpoint(old)
         return
     except sqlite3.DatabaseError as error:
         if not faults.tells_of_damage(error):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from search.models import Extract
-from search.readers import formats, html, markdown, pdf, text
+from search.readers import formats, html, markdown, pdf, tabular, text
 
 __all__ = ["FORMATS", "Reader", "format_by_name", "read"]
 
@@ -22,6 +22,7 @@ FORMATS: Mapping[str, Reader] = {
     **dict.fromkeys(formats.HTML, html.read),
     **dict.fromkeys(formats.XML, html.read_xml),
     **dict.fromkeys(formats.PDF, pdf.read),
+    **dict.fromkeys(formats.DELIMITED, tabular.read),
 }
 _BINARY_STARTS = (
     *(b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF"),
@@ -55,7 +56,14 @@ def format_by_name(path: Path) -> str | None:
     suffix = formats.suffix_of(path)
     families = (("markdown", formats.MARKDOWN), ("html", formats.HTML), ("xml", formats.XML), ("pdf", formats.PDF))
     known = next((name for name, suffixes in families if suffix in suffixes), None)
-    return known or formats.NAMES.get(path.name.lower()) or formats.TEXTS.get(suffix) or suffix.removeprefix(".") or None
+    return (
+        known
+        or formats.NAMES.get(path.name.lower())
+        or formats.DELIMITED.get(suffix)
+        or formats.TEXTS.get(suffix)
+        or suffix.removeprefix(".")
+        or None
+    )
 
 
 def _without_text(suffix: str, reason: str) -> Extract:

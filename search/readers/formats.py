@@ -109,7 +109,8 @@ INTERPRETERS: dict[str, str] = {
     "julia": "julia",
 }
 
-TABLES = frozenset({".csv", ".tsv", ".tab", ".xlsx", ".xlsm", ".ods", ".parquet"})
+DELIMITED: dict[str, str] = _by_suffix({"csv": "csv", "tsv": "tsv tab"})
+TABLES = frozenset({".xlsx", ".xlsm", ".ods", ".parquet"})
 LATER = frozenset(
     {
         *(".docx", ".docm", ".doc", ".odt", ".rtf", ".pptx", ".pptm", ".ppt", ".odp", ".xls", ".pages", ".numbers", ".key"),

@@ -30,10 +30,11 @@ from typing import Any
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
+import plain_csv
 from holdings import Held, holdings, unsound
 from standin import StandIn
 
-from search import Library, LibraryError, indexing, store, upkeep
+from search import Library, LibraryError, connections, indexing, readers, upkeep
 from search.embedding import Embedder
 
 OLD_NS, NEW_NS = 1_700_000_000_000_000_000, 1_700_600_000_000_000_000
@@ -75,6 +76,11 @@ def body(number: int, version: str, sections: int = 2) -> str:
     return f"{front}# About {subject} {number}\n\n" + "\n".join(parts)
 
 
+def table(name: str, version: str, rows: int) -> str:
+    """A table whose every row names its version."""
+    return f"name,version,number {version}\n" + "".join(f"{name},{version},{number}\n" for number in range(rows))
+
+
 def put(file: Path, text: str, time_ns: int) -> None:
     """Write a file with a time of change that lies well in the past, so that it counts as settled."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +95,8 @@ def lay_out_old(folder: Path, documents: int) -> None:
     for name in ("swap-one.txt", "swap-other.txt", "plain-name.txt", "loses-text.txt", "same-size.txt", "touched.txt"):
         put(folder / "odd" / name, f"The alpha text of {name}, {'long ' * len(name)}before any change.\n", OLD_NS)
     put(folder / "odd" / "empty.txt", "", OLD_NS)
+    for name in ("sales.csv", "2024/sales.csv", "stays.csv", "swap-one.csv", "swap-other.csv", "goes.csv"):
+        put(folder / "tables" / name, table(name, "alpha", 5), OLD_NS)
 
 
 def change_to_new(folder: Path, documents: int) -> set[tuple[str, str]]:
@@ -117,6 +125,15 @@ def change_to_new(folder: Path, documents: int) -> set[tuple[str, str]]:
     put(odd / "empty.txt", "The omega text of a file that was empty.\n", NEW_NS)
     put(odd / "same-size.txt", (odd / "same-size.txt").read_text().replace("alpha", "omega"), NEW_NS)
     os.utime(odd / "touched.txt", ns=(NEW_NS, NEW_NS))
+    tables = folder / "tables"
+    (tables / "swap-one.csv").rename(tables / "waiting")
+    (tables / "swap-other.csv").rename(tables / "swap-one.csv")
+    (tables / "waiting").rename(tables / "swap-other.csv")
+    (tables / "2024" / "sales.csv").unlink()  # and the other one gets its name
+    (tables / "goes.csv").rename(tables / "2024" / "goes.csv")
+    renames.add(("tables/goes.csv", "tables/2024/goes.csv"))
+    put(folder / "added" / "stays.csv", table("another", "omega", 3), NEW_NS)  # and takes the name of tables/stays.csv
+    put(tables / "sales.csv", table("sales.csv", "omega", 7), NEW_NS)
     return renames
 
 
@@ -188,14 +205,14 @@ class Scene:
             if statement.startswith("PRAGMA wal_checkpoint"):
                 shared.ending = shared.operations
 
-        connect = store._connect
+        connect = connections._connect
 
         def counting(path: Path, options: str) -> sqlite3.Connection:
             connection = connect(path, options)
             connection.set_trace_callback(traced)
             return connection
 
-        store._connect = counting
+        connections._connect = counting
 
     def run_whole(self, action: Callable[[], None]) -> Counters:
         """The counts of a run that nobody kills."""
@@ -294,13 +311,22 @@ class Scene:
 
 
 def bare(document: Held | None) -> Any:
-    """A document without its vectors: a model's last bits depend on the batch they are computed in; that they are there counts."""
-    return document and (document.document, document.tags, document.text, document.passages, [e[0] for e in document.embeddings])
+    """A document without its vectors: a model's last bits depend on the batch they are computed in; that they are there counts.
+
+    And without the names of its tables, which depend on all documents; `unsound` looks at them.
+    """
+    if document is None:
+        return None
+    tables = [table[1:] for table in document.tables]
+    inputs = [embedding[0] for embedding in document.embeddings]
+    return (document.document, document.tags, document.text, document.passages, inputs, tables)
 
 
 def same(one: dict[str, Held], other: dict[str, Held]) -> bool:
-    """Whether two libraries hold the same."""
-    return one.keys() == other.keys() and all(bare(one[path]) == bare(other[path]) for path in one)
+    """Whether two libraries hold the same, and call their tables the same."""
+    return one.keys() == other.keys() and all(
+        bare(one[path]) == bare(other[path]) and one[path].table_names == other[path].table_names for path in one
+    )
 
 
 def at_moments(scene: Scene, kills: int, seed: int, delay: int) -> None:
@@ -371,6 +397,7 @@ def main() -> None:
     started = time.monotonic()
     # Small transactions: a run over few files has several of them, and a kill can fall between any two.
     indexing._BATCH_DOCUMENTS = 6
+    readers.read = plain_csv.read
     scene = Scene(chosen.place, real_embedder() if chosen.real else StandIn(), chosen.documents)
     if chosen.kind == "operations":
         at_every_operation(scene)

@@ -7,8 +7,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import plain_csv
 import pytest
 from holdings import citations, holdings, unsound
 from hypothesis import HealthCheck, given, settings
@@ -16,8 +18,10 @@ from hypothesis import strategies as st
 from standin import StandIn
 
 from search import Library, indexing, readers, sources, upkeep
+from search.models import Extract
 
-_PLACES = ("a.md", "b.txt", "notes/a.md", "notes/c.md", "notes/2024-05-06-talk.md", "FooBar.txt", "deep/er/page.html", "table.csv")
+_PLACES = ("a.md", "b.txt", "notes/a.md", "notes/c.md", "notes/2024-05-06-talk.md", "FooBar.txt", "deep/er/page.html")
+_TABLES = ("sales.csv", "deep/sales.csv", "notes/sales.csv", "other/place/Sales table.csv", "2024-sales.csv", "documents.csv")
 _FOLDERS = ("notes", "deep", "other/place")
 _SUFFIXES = (".md", ".txt", ".markdown", ".html", ".py", ".csv")
 _WORDS = ("valve", "ledger", "harbour", "getUserName", "snake_case", "Überprüfung", "数据库连接", "C++", "2024")
@@ -34,20 +38,31 @@ texts = st.builds(
     st.lists(st.sampled_from(_WORDS), max_size=6),
     st.integers(1, 4),
 )
+tables = st.builds(
+    lambda header, rows: "".join(",".join(row) + "\n" for row in (header, *rows)),
+    st.sampled_from((("city", "year"), ("city", "City", "year"), ("documents",))),
+    st.lists(st.lists(st.sampled_from((*_WORDS, "12", "007", "1,5", "")), min_size=1, max_size=3), max_size=5),
+)
 numbers = st.integers(0, 1000)
 steps = st.one_of(
     st.tuples(st.just("add"), st.sampled_from(_PLACES), texts),
-    st.tuples(st.just("edit"), numbers, texts),
+    st.tuples(st.just("add"), st.sampled_from(_TABLES), tables),
+    st.tuples(st.just("edit"), numbers, st.one_of(texts, tables)),
     st.tuples(st.just("edit in the same size"), numbers, st.just(None)),
     st.tuples(st.just("touch"), numbers, st.integers(1, 900)),
-    st.tuples(st.just("rename"), numbers, st.sampled_from(_PLACES)),
+    st.tuples(st.just("rename"), numbers, st.sampled_from((*_PLACES, *_TABLES))),
     st.tuples(st.just("change the suffix"), numbers, st.sampled_from(_SUFFIXES)),
     st.tuples(st.just("swap"), numbers, numbers),
     st.tuples(st.just("rename the folder"), st.sampled_from(_FOLDERS), st.sampled_from(_FOLDERS)),
-    st.tuples(st.just("copy"), numbers, st.sampled_from(_PLACES)),
+    st.tuples(st.just("copy"), numbers, st.sampled_from((*_PLACES, *_TABLES))),
     st.tuples(st.just("delete"), numbers, st.just(None)),
     st.tuples(st.just("index"), st.just(None), st.just(None)),
 )
+
+
+@pytest.fixture(autouse=True)
+def csv_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "read", plain_csv.read)
 
 
 def take(folder: Path, kind: str, one: object, two: object) -> None:
@@ -100,6 +115,7 @@ def swap(one: Path, other: Path) -> None:
 
 def rebuilt(folder: Path, place: Path) -> Path:
     """A fresh library over a folder."""
+    place.mkdir(exist_ok=True)
     upkeep.index(place / "fresh.db", [folder], StandIn())
     return place / "fresh.db"
 
@@ -125,6 +141,8 @@ def test_any_sequence_of_changes_equals_a_rebuild(changes: list[tuple[str, objec
         folder, library = place / "folder", place / "library.db"
         for number, path in enumerate(_PLACES[:5]):
             put(folder / path, f"# Start {number}\n\nThe {_WORDS[number]} stood here first.\n")
+        for path in _TABLES[:3]:
+            put(folder / path, f"city,year\n{path},2024\n")
         upkeep.index(library, [folder], StandIn())
         for kind, one, two in changes:
             if kind == "index":
@@ -175,6 +193,73 @@ def test_a_rename_embeds_nothing(change: str, folder: Path, tmp_path: Path, embe
     assert embedder.embedded == []
     assert summary.embedded == 0
     assert holdings(library) == holdings(rebuilt(folder, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["rename", "to another folder", "rename the folder", "swap", "clash", "free a name", "no table any more", "now a table"],
+)
+def test_tables_follow_their_files(change: str, folder: Path, tmp_path: Path, embedder: StandIn) -> None:
+    for path in ("a/sales.csv", "b/sales.csv", "costs.csv"):
+        put(folder / path, f"city,year\n{path},2024\n")
+    put(folder / "listed.txt", "city,year\nin a text,2024\n")
+    settle(folder)
+    library = tmp_path / "library.db"
+    upkeep.index(library, [folder], embedder)
+    assert names_of_tables(library) == {"a/sales.csv": "sales", "b/sales.csv": "sales_table", "costs.csv": "costs"}
+    moves = {
+        "rename": ("costs.csv", "prices.csv"),
+        "to another folder": ("a/sales.csv", "c/sales.csv"),
+        "rename the folder": ("a", "z"),
+        "clash": ("costs.csv", "a/a/sales.csv"),
+        "no table any more": ("costs.csv", "costs.txt"),
+        "now a table": ("listed.txt", "a/costs.csv"),
+    }
+    if change == "swap":
+        swap(folder / "a/sales.csv", folder / "costs.csv")
+    elif change == "free a name":
+        (folder / "a/sales.csv").unlink()
+    else:
+        source, target = (folder / name for name in moves[change])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.rename(target)
+    upkeep.index(library, [folder], embedder)
+    assert holdings(library) == holdings(rebuilt(folder, tmp_path))
+    assert unsound(library) == []
+    assert len(names_of_tables(library)) == {"free a name": 2, "no table any more": 2, "now a table": 4}.get(change, 3)
+
+
+def names_of_tables(library: Path) -> dict[str, str]:
+    return {path: held.table_names[0] for path, held in holdings(library).items() if held.tables}
+
+
+@pytest.mark.parametrize("text", ["the same", "another"])
+def test_another_reader_of_the_same_bytes_makes_other_tables(
+    text: str, folder: Path, tmp_path: Path, embedder: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(folder / "sales.csv", "city,year\nUlm,2024\n")
+    library = tmp_path / "library.db"
+    upkeep.index(library, [folder], embedder)
+
+    def with_years(path: Path, data: bytes) -> Extract:
+        extract = plain_csv.read(path, data)
+        (table,) = extract.tables
+        columns = (table.columns[0], replace(table.columns[1], type="integer"))
+        rows = [(city, int(str(year))) for city, year in table.rows]
+        return replace(
+            extract, text=extract.text if text == "the same" else "Other.", tables=(replace(table, columns=columns, rows=rows),)
+        )
+
+    monkeypatch.setattr(readers, "read", with_years)
+    for change in ("touch", "rename"):
+        if change == "touch":
+            os.utime(folder / "sales.csv", ns=(1_700_000_000_000_000_000,) * 2)
+        else:
+            (folder / "sales.csv").rename(folder / "prices.csv")
+            monkeypatch.setattr(readers, "read", plain_csv.read)
+        upkeep.index(library, [folder], embedder)
+        assert holdings(library) == holdings(rebuilt(folder, tmp_path / change))
+    assert unsound(library) == []
 
 
 def test_names_that_move_up_by_one_embed_next_to_nothing(folder: Path, tmp_path: Path, embedder: StandIn) -> None:

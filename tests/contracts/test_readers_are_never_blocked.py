@@ -139,11 +139,11 @@ def test_a_reader_in_a_loop_sees_whole_documents_while_500_are_rewritten(
 def test_a_reader_goes_on_while_a_write_transaction_is_open(folder: Path, library_file: Path) -> None:
     write_version(folder, VERSIONS[0])
     upkeep.index(library_file, [folder], StandIn())
-    from search import store
+    from search import connections, store
 
     with Library.open(library_file, embedder=StandIn()) as library:
-        writer = store.open_for_writing(library_file)
-        with store.writing(writer):
+        writer = connections.open_for_writing(library_file)
+        with connections.writing(writer):
             store.remove_documents(writer, range(1, DOCUMENTS // 2))
             reader = Reader(library)
             reader.look()

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from standin import StandIn
 
-from search import Condition, FilterError, Filters, Library, store, upkeep
+from search import Condition, FilterError, Filters, Library, connections, store, upkeep
 from search.filters import compile_filters, parse_condition
 from search.store import DocumentRecord
 
@@ -550,7 +550,7 @@ def record(document: Mapping[str, Any]) -> DocumentRecord:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
-    with closing(store.open_for_writing(tmp_path_factory.mktemp("model") / "library.db")) as connection:
+    with closing(connections.open_for_writing(tmp_path_factory.mktemp("model") / "library.db")) as connection:
         connection.execute("INSERT INTO _roots(id, path, whole, max_bytes) VALUES (1, '/r', 1, 1)")
         yield connection
 

@@ -24,7 +24,7 @@ from search import (
     LibraryError,
     NotFoundError,
     QueryError,
-    store,
+    connections,
     upkeep,
 )
 from search.embedding import Vectors
@@ -109,7 +109,7 @@ def test_hybrid_hits_carry_score_and_rank_of_both_lists(story: Library) -> None:
 
 def test_vector_search_equals_the_cosines_by_hand(story: Library, embedder: StandIn) -> None:
     hits = story.vector_search("p1w3 p1w4 gateway", limit=100)
-    with closing(store.open_for_reading(story.path)) as connection:
+    with closing(connections.open_for_reading(story.path)) as connection:
         stored = dict(connection.execute("SELECT passage_id, vector FROM _embeddings").fetchall())
     query = embedder.embed_query("p1w3 p1w4 gateway")
     expected = {passage: float(np.frombuffer(blob, "<f4") @ query) for passage, blob in stored.items()}

@@ -31,6 +31,9 @@ from search.readers import FORMATS, read
         ("page", b"<!DOCTYPE html><p>hello", "html"),
         ("a.xml", b"<a>x</a>", "xml"),
         ("a.unknown", b"just words\n", "text"),
+        ("a.csv", b"a,b\n1,2\n", "csv"),
+        ("a.TSV", b"a\tb\n1\t2\n", "tsv"),
+        ("a.tab", b"a\tb\n1\t2\n", "tsv"),
     ],
 )
 def test_the_format_has_the_name_that_a_person_would_type(name: str, data: bytes, format_name: str) -> None:
@@ -42,8 +45,9 @@ def test_the_format_has_the_name_that_a_person_would_type(name: str, data: bytes
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        ("a.csv", b"a,b\n1,2\n", "table, not read yet"),
-        ("a.tsv", b"a\tb\n", "table, not read yet"),
+        ("a.csv", b",,\n,,\n", "empty: no value in any cell"),
+        ("a.tsv", b" \t\n", "empty: only white space"),
+        ("a.csv", bytes(range(256)), "binary: the content is not text"),
         ("a.XLSX", b"PK\x03\x04", "table, not read yet"),
         ("a.docx", b"PK\x03\x04", "no reader for .docx yet"),
         ("a.eml", b"From: a\n\nb", "no reader for .eml yet"),

@@ -1,4 +1,4 @@
-"""What `search.store` promises: which files are opened, which are refused and with what advice, citation keys, the index lock."""
+"""What `search.connections` and `search.store` promise: which files are opened, which refused and why, citation keys, the lock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standin import StandIn
 
-from search import Library, LibraryError, faults, schema, store, upkeep
+from search import Library, LibraryError, connections, faults, schema, store, upkeep
 
 Write = Callable[[str, str], Path]
 
@@ -51,14 +51,14 @@ def refused(open_it: Callable[[], object]) -> LibraryError:
 
 
 def test_a_missing_file_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
-    error = refused(lambda: store.open_for_reading(tmp_path / "none.db"))
+    error = refused(lambda: connections.open_for_reading(tmp_path / "none.db"))
     assert "no library at" in str(error)
     assert error.hint.startswith("archivist index DIR")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    for open_it in (store.open_for_reading, store.open_for_writing):
+    for open_it in (connections.open_for_reading, connections.open_for_writing):
         error = refused(lambda open_it=open_it: open_it(tmp_path))
         assert "is a folder" in str(error)
         assert "--library" in error.hint
@@ -68,14 +68,14 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(content)
-    error = refused(lambda: store.open_for_reading(path))
+    error = refused(lambda: connections.open_for_reading(path))
     assert "not an Archivist library" in str(error)
     assert "--library" in error.hint
     assert "archivist index --rebuild" in error.hint
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("open_it", [store.open_for_reading, store.open_for_writing])
+@pytest.mark.parametrize("open_it", [connections.open_for_reading, connections.open_for_writing])
 def test_a_database_of_another_program_is_refused_and_not_one_byte_of_it_changes(
     tmp_path: Path, open_it: Callable[[Path], sqlite3.Connection]
 ) -> None:
@@ -100,21 +100,21 @@ def test_an_empty_database_becomes_a_library(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("VACUUM")
-    store.open_for_writing(path).close()
-    store.open_for_reading(path).close()
+    connections.open_for_writing(path).close()
+    connections.open_for_reading(path).close()
 
 
 def test_a_new_library_and_its_folder_are_the_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "below" / "library.db"
-    store.open_for_writing(path).close()
+    connections.open_for_writing(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("name", ["a library?x=1#y.db", "prozent%41.db", "日本語.db", "qu'ote\".db"])
 def test_any_file_name_can_be_a_library(tmp_path: Path, name: str) -> None:
-    store.open_for_writing(tmp_path / name).close()
-    store.open_for_reading(tmp_path / name).close()
+    connections.open_for_writing(tmp_path / name).close()
+    connections.open_for_reading(tmp_path / name).close()
     assert [place.name for place in tmp_path.iterdir()] == [name]
 
 
@@ -123,7 +123,7 @@ def test_a_place_that_cannot_hold_a_library_is_refused(tmp_path: Path, folder: P
     write("a.md", "text")
     place = tmp_path / "file" / "library.db"
     for attempt in (
-        lambda: store.open_for_writing(place),
+        lambda: connections.open_for_writing(place),
         lambda: upkeep.index(place, [folder], StandIn()),
         lambda: upkeep.rebuild(place, [folder], StandIn()),
     ):
@@ -137,7 +137,7 @@ def test_a_newer_library_is_refused_unchanged(made: Path, folder: Path) -> None:
     with closing(sqlite3.connect(made)) as connection:
         connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
     before = made.read_bytes()
-    for open_it in (store.open_for_reading, store.open_for_writing):
+    for open_it in (connections.open_for_reading, connections.open_for_writing):
         error = refused(lambda open_it=open_it: open_it(made))
         assert f"schema {schema.SCHEMA_VERSION + 1}" in str(error)
         assert "newer Archivist" in str(error)
@@ -174,11 +174,11 @@ def next_version(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_an_older_library_is_migrated_by_the_next_index_run_and_a_backup_kept(made: Path, next_version: int) -> None:
-    error = refused(lambda: store.open_for_reading(made))
+    error = refused(lambda: connections.open_for_reading(made))
     assert "older schema" in str(error)
     assert error.hint.startswith("archivist index ")
     upkeep.index(made, [], StandIn())
-    with closing(store.open_for_reading(made)) as connection:
+    with closing(connections.open_for_reading(made)) as connection:
         assert schema.version(connection) == next_version
         assert connection.execute("SELECT count(*) FROM _later").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM documents").fetchone() == (30,)
@@ -204,7 +204,7 @@ def test_a_migration_that_fails_leaves_the_old_library(made: Path, next_version:
 
     monkeypatch.setattr(schema, "_migrations", failing)
     with pytest.raises(RuntimeError):
-        store.open_for_writing(made)
+        connections.open_for_writing(made)
     with closing(sqlite3.connect(made)) as connection:
         assert schema.version(connection) == next_version - 1
         assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = '_later'").fetchone() == (0,)
@@ -216,7 +216,7 @@ def test_a_migration_that_fails_leaves_the_old_library(made: Path, next_version:
 def test_a_damaged_beginning_is_refused_with_the_command_that_makes_it_anew(made: Path) -> None:
     with made.open("r+b") as file:
         file.write(b"\0" * 16)
-    assert "archivist index --rebuild" in refused(lambda: store.open_for_reading(made)).hint
+    assert "archivist index --rebuild" in refused(lambda: connections.open_for_reading(made)).hint
 
 
 def test_damaged_pages_are_refused_with_the_command_that_makes_it_anew(made: Path) -> None:
@@ -250,14 +250,14 @@ def test_a_refusal_leaves_the_file_closed(made: Path, tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     opened = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
     for _ in range(5):
-        refused(lambda: store.open_for_writing(made))
-        refused(lambda: store.open_for_reading(made))
+        refused(lambda: connections.open_for_writing(made))
+        refused(lambda: connections.open_for_reading(made))
     if opened:
         assert len(list(Path("/proc/self/fd").iterdir())) == opened
 
 
 def test_searching_cannot_write(made: Path) -> None:
-    with closing(store.open_for_reading(made)) as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
+    with closing(connections.open_for_reading(made)) as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM documents")
 
 
@@ -277,7 +277,7 @@ def test_a_key_is_ten_base32_characters_of_the_hash_of_path_text_and_occurrence(
 
 
 def keys_of(library: Path) -> dict[tuple[str, int], str]:
-    with closing(store.open_for_reading(library)) as connection:
+    with closing(connections.open_for_reading(library)) as connection:
         rows = connection.execute("SELECT d.path, p.ordinal, p.key FROM passages p JOIN documents d ON d.id = p.document_id")
         return {(path, ordinal): key for path, ordinal, key in rows}
 
@@ -347,7 +347,7 @@ def test_old_keys_are_forgotten_with_the_document(library_file: Path, folder: Pa
     upkeep.index(library_file, [folder], StandIn())
     (folder / "b.md").unlink()
     upkeep.index(library_file, [folder], StandIn())
-    with closing(store.open_for_reading(library_file)) as connection:
+    with closing(connections.open_for_reading(library_file)) as connection:
         assert connection.execute("SELECT count(*) FROM _moved_keys").fetchone() == (0,)
 
 
@@ -360,7 +360,10 @@ def test_a_renamed_document_is_found_by_its_new_name_as_in_a_library_made_anew(
     assert upkeep.index(library_file, [folder], StandIn()).moved == 1
     upkeep.index(tmp_path / "fresh.db", [folder], StandIn())
     select = "SELECT title, headings, text, terms FROM _passage_search"
-    with closing(store.open_for_reading(library_file)) as moved, closing(store.open_for_reading(tmp_path / "fresh.db")) as fresh:
+    with (
+        closing(connections.open_for_reading(library_file)) as moved,
+        closing(connections.open_for_reading(tmp_path / "fresh.db")) as fresh,
+    ):
         assert moved.execute(select).fetchall() == fresh.execute(select).fetchall()
     with Library.open(library_file) as library:
         assert [hit.document.path for hit in library.keyword_search("合約")] == ["合約管理.txt"]
@@ -381,11 +384,11 @@ def test_a_second_indexer_says_so_and_waits(tmp_path: Path) -> None:
         waiting.set()
 
     def second() -> None:
-        with store.index_lock(path, say):
+        with connections.index_lock(path, say):
             order.append("second")
 
     thread = threading.Thread(target=second)
-    with store.index_lock(path, lambda _: pytest.fail("the first need not wait")):
+    with connections.index_lock(path, lambda _: pytest.fail("the first need not wait")):
         thread.start()
         assert waiting.wait(10)
         order.append("first")
@@ -398,9 +401,9 @@ def test_a_second_indexer_says_so_and_waits(tmp_path: Path) -> None:
 
 def test_the_lock_is_let_go_when_its_holder_fails(tmp_path: Path) -> None:
     path = tmp_path / "library.db"
-    with pytest.raises(RuntimeError), store.index_lock(path, pytest.fail):
+    with pytest.raises(RuntimeError), connections.index_lock(path, pytest.fail):
         raise RuntimeError("a bug")
-    with store.index_lock(path, pytest.fail):
+    with connections.index_lock(path, pytest.fail):
         assert (tmp_path / "library.db.lock").exists()
 
 
@@ -411,7 +414,7 @@ def test_many_that_wait_hold_the_lock_one_at_a_time(tmp_path: Path) -> None:
 
     def work(number: int) -> None:
         for _ in range(20):
-            with store.index_lock(path, lambda _: None):
+            with connections.index_lock(path, lambda _: None):
                 holders.append(number)
                 most.append(len(holders))
                 holders.remove(number)
@@ -440,7 +443,7 @@ def test_a_disk_that_fails_is_not_called_a_damaged_library(code: int, said: str)
         raise error
 
 
-@pytest.mark.parametrize("opened", [store.open_for_reading, store.open_for_writing])
+@pytest.mark.parametrize("opened", [connections.open_for_reading, connections.open_for_writing])
 def test_a_pipe_is_no_library_and_is_not_waited_for(tmp_path: Path, opened: Callable[[Path], sqlite3.Connection]) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place, what in ((tmp_path / "pipe", "no regular file"), (Path("/dev/null"), "no regular file"), (tmp_path, "a folder")):

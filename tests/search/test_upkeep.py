@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from standin import StandIn
 
-from search import EmbedderError, Filters, Library, LibraryError, NotFoundError, SourceError, sources, store, upkeep
+from search import EmbedderError, Filters, Library, LibraryError, NotFoundError, SourceError, connections, schema, sources, upkeep
 from search.changes import Change, Progress, Summary
 from search.embedding import Vectors
 from search.models import Extract
@@ -37,7 +37,7 @@ Index = Callable[..., Summary]
 
 def held(library: Path) -> dict[str, list[str]]:
     """The paths in a library, by root."""
-    with closing(store.open_for_reading(library)) as connection:
+    with closing(connections.open_for_reading(library)) as connection:
         roots: dict[str, list[str]] = {path: [] for (path,) in connection.execute("SELECT path FROM _roots")}
         for root, path in connection.execute(
             "SELECT r.path, d.path FROM documents d JOIN _roots r ON r.id = d.root ORDER BY d.path"
@@ -492,7 +492,7 @@ def test_a_dry_run_makes_no_library_and_migrates_none(
     assert not library_file.parent.exists()
     index(folder)
     before = snapshot(library_file.parent)
-    monkeypatch.setattr("search.schema.SCHEMA_VERSION", 2)
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
     with pytest.raises(LibraryError, match="older schema"):
         index(folder, dry_run=True)
     assert snapshot(library_file.parent) == before
@@ -765,7 +765,7 @@ def test_a_rebuild_on_a_disk_that_fails_sets_nothing_aside(
         error.sqlite_errorcode = sqlite3.SQLITE_IOERR_WRITE
         raise error
 
-    monkeypatch.setattr(store, "open_for_replacing", full)
+    monkeypatch.setattr(connections, "open_for_replacing", full)
     with pytest.raises(LibraryError, match="cannot be read or written: disk I/O error"):
         upkeep.rebuild(library_file, [], embedder)
     assert sorted(file.name for file in library_file.parent.iterdir()) == ["library.db"]
