@@ -6,7 +6,7 @@ In: a Sentence. Out: Asked, which holds links, not columns yet: which of a link'
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assistant.backends.offline.names import is_plural
 from assistant.backends.offline.tables.linking import Link
@@ -75,6 +75,7 @@ class Asked:
     subject: Link | None = None
     singular: bool = False
     together: bool = False
+    quotient: bool = False
     direction: bool | None = None
 
 
@@ -97,6 +98,8 @@ class Asking:
                 continue
             if mark.kind in readers:
                 readers[mark.kind](mark)
+            elif mark.kind == "share":
+                self._read_share(mark)
             elif mark.kind == "order":
                 self.sentence.take(mark)
             elif mark.kind in {"aggregate", "count"}:
@@ -111,9 +114,7 @@ class Asking:
         if link is None or link.is_value:
             return False
         best = max(each.score for each in link.candidates)
-        return any(
-            not each.is_table and self.schema.is_measure(each.ref) and each.score >= 0.9 * best for each in link.candidates
-        )
+        return any(not each.is_table and self.schema.is_measure(each.ref) and each.score >= 0.9 * best for each in link.candidates)
 
     def spec(self, start: int) -> Spec:
         """The measure that begins at a word: functions, "number of", then what it is of."""
@@ -143,7 +144,7 @@ class Asking:
     def _head(self, link: Link, *, counted: bool) -> Link:
         """The last of nouns in a row: "customer payment amount", "latency measurements"."""
         while True:
-            behind = self.sentence.item(link.last + 1) if link.last + 1 < len(self.sentence.tokens) else None
+            behind = self.sentence.beside(link)
             if not isinstance(behind, Link) or behind.is_value:
                 return link
             if not self.is_numeric(behind) and (not counted or self.is_numeric(link)):
@@ -201,8 +202,10 @@ class Asking:
             return
         ranked.by = spec
         if spec.link and not spec.counted and not spec.functions and not self.is_numeric(spec.link):
-            ranked.by = Spec(spec.at, link=spec.link, quality=_SIZES.get(mark.what.split()[0], ()))
-        behind = self.sentence.item(spec.link.last + 1) if spec.link and spec.link.last + 1 < len(self.sentence.tokens) else None
+            quality = _SIZES.get(mark.what.split()[0], ())
+            ranked.by = Spec(spec.at, link=spec.link, quality=quality)
+            ranked.entity = ranked.entity or (spec.link if quality else None)
+        behind = self.sentence.beside(spec.link) if spec.link else None
         if isinstance(behind, Link) and not behind.is_value and self.is_numeric(spec.link) and ranked.entity is None:
             ranked.entity = behind
             self.sentence.take(behind)
@@ -271,6 +274,23 @@ class Asking:
             if not self.sentence.is_filler(index):
                 return None
         return None
+
+    def _read_share(self, mark: Mark) -> None:
+        """ "The ratio of A to B": two measures, things without a function are counted."""
+        self.sentence.take(mark)
+        self.asked.quotient = True
+        place = mark.last + 1
+        for _ in range(2):
+            spec = self.spec(place)
+            if spec.link is None:
+                return
+            counted = spec.counted or not self.is_numeric(spec.link)
+            self.asked.specs.append(replace(spec, counted=counted, distinct=False))
+            place = next(
+                (i + 1 for i in range(spec.link.last, len(self.sentence.tokens)) if self.sentence.lower(i) in {"to", "zu"}), 0
+            )
+            if not place:
+                return
 
     def _read_ask(self, mark: Mark) -> None:
         behind = self.sentence.after(mark.last + 1, gap=3)

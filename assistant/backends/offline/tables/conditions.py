@@ -22,7 +22,10 @@ from assistant.backends.offline.tables.vocabulary import UNITS, name_words
 _WORDED = (
     ("starts with", re.compile(r"\b(?:start(?:s|ing)?|begin(?:s|ning)?) with(?: the (?:letter|word|prefix))?\s*$", re.IGNORECASE)),
     ("ends with", re.compile(r"\bend(?:s|ing)? (?:with|in)(?: the (?:letter|word|suffix))?\s*$", re.IGNORECASE)),
-    ("contains", re.compile(r"\b(?:contain(?:s|ing)?|includ(?:e|es|ing)|with the word|have|has)(?: the (?:word|text))?\s*$", re.IGNORECASE)),
+    (
+        "contains",
+        re.compile(r"\b(?:contain(?:s|ing)?|includ(?:e|es|ing)|with the word|have|has)(?: the (?:word|text))?\s*$", re.IGNORECASE),
+    ),
 )
 _LIKE = {"ends with": "contains"}  # what query_table has for it, where the end cannot be tested
 _OPPOSITE = {"=": "!=", "in": "not in", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
@@ -69,6 +72,15 @@ class Conditions:
         self.sentence, self.meanings, self.schema = sentence, meanings, meanings.schema
         self.unsure: list[str] = []
 
+    def all(self, comparisons: list[Comparison], windows: list[Window]) -> list[Condition]:
+        """Every test, once; the tables of each are in play for the next."""
+        found: list[Condition] = []
+        for tests in (self.compared(comparisons), self.named(), self.timed(windows), self.missing()):
+            for test in tests:
+                found.append(test)
+                self.meanings.choose(test.ref.table)
+        return list(dict.fromkeys(found))
+
     def compared(self, comparisons: list[Comparison]) -> Iterator[Condition]:
         """Tests against numbers; those that count things are left out."""
         for each in comparisons:
@@ -82,7 +94,8 @@ class Conditions:
             operator = each.mark.what
             if self._is_denied(each.mark.first):
                 operator = _OPPOSITE.get(operator, operator)
-            yield Condition(ref, operator, numbers if operator == "between" else numbers[0])
+            said = self._written(each.mark.first, each.mark.last)
+            yield Condition(ref, operator, numbers if operator == "between" else numbers[0], said)
 
     def _compared_column(self, each: Comparison) -> Ref | None:
         if each.link is not None:
@@ -107,9 +120,12 @@ class Conditions:
             if ref is None:
                 self.unsure.append("a time was left out: no column holds dates")
             elif self.schema.is_year(ref):
-                yield from _years(ref, window)
+                yield from _years(ref, window, self._written(window.first, window.last))
             else:
-                yield from _dates(ref, window)
+                yield from _dates(ref, window, self._written(window.first, window.last))
+
+    def _written(self, first: int, last: int) -> str:
+        return self.sentence.text[self.sentence.tokens[first].start : self.sentence.tokens[last].end]
 
     def _dated_column(self, window: Window) -> Ref | None:
         def dated(ref: Ref) -> bool:
@@ -232,21 +248,21 @@ class Conditions:
         return False
 
 
-def _years(ref: Ref, window: Window) -> Iterator[Condition]:
+def _years(ref: Ref, window: Window, said: str) -> Iterator[Condition]:
     first = int(window.start[:4]) if window.start else None
     last = int(window.end[:4]) if window.end else None
     if first is not None and first == last:
-        yield Condition(ref, "=", first)
+        yield Condition(ref, "=", first, said)
         return
     if first is not None:
-        yield Condition(ref, ">=", first)
+        yield Condition(ref, ">=", first, said)
     if last is not None:
-        yield Condition(ref, "<=", last)
+        yield Condition(ref, "<=", last, said)
 
 
-def _dates(ref: Ref, window: Window) -> Iterator[Condition]:
+def _dates(ref: Ref, window: Window, said: str) -> Iterator[Condition]:
     """From the first moment of the first day until before the day after the last: right for days and for moments."""
     if window.start:
-        yield Condition(ref, ">=", window.start)
+        yield Condition(ref, ">=", window.start, said)
     if window.end:
-        yield Condition(ref, "<", (date.fromisoformat(window.end) + timedelta(days=1)).isoformat())
+        yield Condition(ref, "<", (date.fromisoformat(window.end) + timedelta(days=1)).isoformat(), said)

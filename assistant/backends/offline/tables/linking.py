@@ -144,9 +144,7 @@ class Linker:
             found.append(Link(first, last, tuple(sorted(kept.values(), key=lambda each: -each.score))))
         return sorted(found, key=lambda link: link.first)
 
-    def _named(
-        self, tokens: Sequence[Token], marks: frozenset[int], stops: frozenset[str]
-    ) -> Iterator[tuple[int, int, Candidate]]:
+    def _named(self, tokens: Sequence[Token], marks: frozenset[int], stops: frozenset[str]) -> Iterator[tuple[int, int, Candidate]]:
         """Stretches that say the name of a table or column."""
         for ref, needed, may in self._names:
             hits = [_hit(token, needed, may, stops) for token in tokens]
@@ -183,7 +181,11 @@ class Linker:
                     last = max(i for i, each in enumerate(tokens) if each.start < match.end())
                     words = last - first + 1
                     exact = text[token.start : match.end()] == value
-                    yield first, last, Candidate(ref, 1.3 * words if words > 1 else 1.2 if exact and value[0].isupper() else 0.9, value)
+                    yield (
+                        first,
+                        last,
+                        Candidate(ref, 1.3 * words if words > 1 else 1.2 if exact and value[0].isupper() else 0.9, value),
+                    )
             if token.lower not in stops:
                 for ref, value in self._values.get("~" + stem(token.lower), ()):
                     yield first, first, Candidate(ref, 0.85, value)

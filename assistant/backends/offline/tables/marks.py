@@ -31,7 +31,11 @@ _QUALITIES: tuple[tuple[str, bool, str], ...] = (
     ("longest|längste[nrs]?", True, "length duration time elapsed"),
     ("shortest|kürzeste[nrs]?", False, "length duration time elapsed"),
     ("oldest|earliest|älteste[nrs]?|früheste[nrs]?", False, "date year created introduced founded birth time"),
-    ("newest|latest|most recent(?:ly)?|youngest|neueste[nrs]?|jüngste[nrs]?|neusten?", True, "date year created introduced founded birth time"),
+    (
+        "newest|latest|most recent(?:ly)?|youngest|neueste[nrs]?|jüngste[nrs]?|neusten?",
+        True,
+        "date year created introduced founded birth time",
+    ),
     ("cheapest|billigste[nrs]?|günstigste[nrs]?", False, "price cost amount fare fee"),
     ("most expensive|priciest|costliest|teuerste[nrs]?", True, "price cost amount fare fee"),
     ("heaviest|schwerste[nrs]?", True, "weight mass"),
@@ -80,7 +84,7 @@ _PATTERNS: tuple[tuple[Kind, str, str], ...] = (
     ("distinct", "", r"\b(?:distinct|different|unique|verschiedene[nrs]?|unterschiedliche[nrs]?)\b"),
     ("not", "", r"\b(?:not|n['’]t|no|without|except|excluding|other than|never|nicht|kein\w*|ohne|außer)\b"),
     ("ask", "", r"\b(?:which|what|who|whose|list|show|give|return|find|display|name|get|welche[nrsm]?|was|wer|wessen|zeige?|liste|nenne)\b"),
-    ("share", "", r"\b(?:ratio|proportion|percentage of|share of|fraction of|rate of|anteil der)\b"),
+    ("share", "", r"\b(?:ratio of|ratio between|verhältnis (?:von|der)|quotient of)(?: the)?\b"),
 )  # fmt: skip
 
 
@@ -132,7 +136,9 @@ def find_marks(text: str, tokens: Sequence[Token], *, language: str) -> list[Mar
         for match in re.finditer(rf"\b(?:{words})\b", lowered):
             add(match, "most", match[0], high=high, quality=tuple(quality.split()))
     for words, high in ((_HIGH, True), (_LOW, False)):
-        for match in re.finditer(rf"\b(?:{words.replace(' ', '|')})\b(?: common| frequent(?:ly)?| often| frequently used)?", lowered):
+        for match in re.finditer(
+            rf"\b(?:{words.replace(' ', '|')})\b(?: common| frequent(?:ly)?| often| frequently used)?", lowered
+        ):
             add(match, "most", match[0], high=high)
     for match in re.finditer(rf"(?<![\w.,/-]){_N}(?=\s+(?:\w+\s+){{0,3}}?(?:with|mit)\b)", lowered):
         add(match, "limit", "", count=count_of(match["n"]))

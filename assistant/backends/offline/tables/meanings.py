@@ -12,6 +12,7 @@ from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words
 
 _FAR = 99.0
+_MOST_SUPPORT = 15.0
 
 
 class Meanings:
@@ -54,7 +55,7 @@ class Meanings:
             return 0.0
         if table in self.chosen:
             return 0.3
-        near = -min(self.support.get(table, 0.0), 5.0) * 0.05
+        near = -min(self.support.get(table, 0.0), _MOST_SUPPORT) * 0.05
         if not self.base:
             return 1.0 + near * 10
         path = self.schema.path([self.base, table])

@@ -29,11 +29,15 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test of a column. op: as query_table has them. value: a scalar, a tuple of them, or None for "is null"."""
+    """A test of a column. op: as query_table has them. value: a scalar, a tuple of them, or None for "is null".
+
+    said: the words of the question that it was made of, where they are a number or a time.
+    """
 
     ref: Ref
     op: str
     value: Scalar | tuple[Scalar, ...] | None = None
+    said: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ class Reading:
 
     table: where it starts. select: columns that are asked for, where rows are listed. having: tests of measures. over: the rows
     that are found first, whose values of `link[0]` are then those of `link[1]`. without: tables that must hold no such row. also: tables that must hold one.
-    spread: rows are counted first and the counts averaged. unsure: which of two readings was taken, in words. words: share of the
+    spread: rows are counted first and the counts averaged. ratio: the first measure
+    over the second. unsure: which of two readings was taken, in words. words: share of the
     question's words that say something and are accounted for. unread: those that are not.
     """
 
@@ -80,6 +85,7 @@ class Reading:
     without: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     spread: bool = False
+    ratio: bool = False
     language: str = "en"
     unsure: tuple[str, ...] = field(default=())
     unread: tuple[str, ...] = ()

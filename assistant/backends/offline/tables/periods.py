@@ -21,7 +21,9 @@ _SINCE = re.compile(r"^(?:since|from|on or after|starting(?: from| in| on)?|seit
 _BEFORE = re.compile(r"^(?:before|prior to|earlier than|older than|vor)\s+")
 _UNTIL = re.compile(r"^(?:until|till|up to|by|on or before|bis)\s+")
 _IN = re.compile(r"^(?:in|on|during|within|at|for|of|over|im|am|in the|for the)(?: the)?(?: (?:year|month|years|jahr))?\s+")
-_BARE = re.compile(r"(?:19|20)\d\d-\d\d(?:-\d\d)?|(?:the )?(?:last|past|previous|this|current) .*|yesterday|today|q[1-4] (?:19|20)\d\d")
+_BARE = re.compile(
+    r"(?:19|20)\d\d-\d\d(?:-\d\d)?|(?:the )?(?:last|past|previous|this|current) .*|yesterday|today|q[1-4] (?:19|20)\d\d"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _INCLUSIVE = re.compile(r"\s*\(?(?:inclusive|exclusive|both inclusive)\)?", re.IGNORECASE)
 _DAY = timedelta(days=1)

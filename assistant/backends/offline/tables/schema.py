@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
 from search.tables.models import Column, Table
@@ -35,6 +36,7 @@ _COMMON = frozenset(
 )
 _NAMING = frozenset(map(stem, "name title label username".split()))
 _SHARED = 0.8
+_NO_JOIN = 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Schema:
         self.tables = {table.name: table for table in tables}
         self._columns = {Ref(table.name, column.name): column for table in tables for column in table.columns}
         self._prefixes = {table.name: _prefix([column.name for column in table.columns]) for table in tables}
+        self._labels: dict[str, tuple[Ref, ...]] = {}
         self._shared = _prefix([table.name for table in tables])
 
     def columns(self, table: str) -> list[Ref]:
@@ -140,6 +143,11 @@ class Schema:
 
     def label(self, table: str) -> tuple[Ref, ...]:
         """The columns by which a person calls a row: a name, first and last name, else what the table is named after."""
+        if table not in self._labels:
+            self._labels[table] = self._label(table)
+        return self._labels[table]
+
+    def _label(self, table: str) -> tuple[Ref, ...]:
         refs = self.columns(table)
         words = {ref: [stem(word) for word in self.column_words(ref)[0]] for ref in refs}
         whole = {ref: [stem(word) for word in name_words(ref.column)] for ref in refs}
@@ -166,23 +174,27 @@ class Schema:
     def joins(self) -> list[Join]:
         """The pairs of columns that connect tables, at most one for two tables in each sense."""
         found: dict[tuple[str, str], Join] = {}
-        for one in self._columns:
-            for other in self._columns:
-                if one.table >= other.table:
-                    continue
-                cost = min(self._cost(one, other), self._cost(other, one))
-                pair = (one.table, other.table)
-                if cost < 9 and (pair not in found or cost < found[pair].cost):
-                    found[pair] = Join(one, other, cost)
-        return list(found.values())
+        alike: dict[str, list[Ref]] = {}  # by the last word of the name, which columns that connect have in common
+        for ref in self._columns:
+            last = self._stems(ref)[-1]
+            alike.setdefault("id" if _ID.fullmatch(last) else last, []).append(ref)
+        for one, other in (pair for refs in alike.values() for pair in combinations(refs, 2)):
+            if one.table == other.table:
+                continue
+            left, right = sorted((one, other), key=lambda ref: ref.table)
+            cost = min(self._cost(left, right), self._cost(right, left))
+            pair = (left.table, right.table)
+            if cost < _NO_JOIN and (pair not in found or cost < found[pair].cost):
+                found[pair] = Join(left, right, cost)
+        return sorted(found.values(), key=lambda join: (join.left.table, join.right.table))
 
     def _cost(self, many: Ref, one: Ref) -> float:
-        """How unsure it is that values of `many` are those of `one`; 9 where nothing says so."""
+        """How unsure it is that values of `many` are those of `one`; _NO_JOIN where nothing says so."""
         left, right = self.column(many), self.column(one)
         if (left.type in _NUMBERS) != (right.type in _NUMBERS) or left.type == "real" or left.type in _DATES:
-            return 9
+            return _NO_JOIN
         if self._apart(left, right):
-            return 9
+            return _NO_JOIN
         unique = self.is_unique(one)
         words = self._stems(many)
         keys = [self._stems(one)]
@@ -199,13 +211,14 @@ class Schema:
             return 1.1
         if same and not common and (unique or set(left.values) & set(right.values)):
             return 1.2 if unique else 2.6
-        return 1.4 if short else 9
+        return 1.4 if short else _NO_JOIN
 
     def _stems(self, ref: Ref) -> list[str]:
         own = name_words(ref.table)
         prefix = {word for word in self._prefixes[ref.table] if not any(likeness(each, word) for each in own if each != word)}
         words = [word for word in name_words(ref.column) if word not in prefix]
-        return ["id" if _ID.fullmatch(word) and len(words) > 1 else stem(word) for word in words or name_words(ref.column)]
+        stems = ["id" if _ID.fullmatch(word) and len(words) > 1 else stem(word) for word in words or name_words(ref.column)]
+        return stems or [ref.column.casefold()]
 
     @staticmethod
     def _apart(left: Column, right: Column) -> bool:

@@ -21,7 +21,9 @@ _EMPTY = frozenset(
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
     related relevant available currently final answer include including included consider together top""".split()
 )
-_FILLERS = frozenset("of the a an our my your their all any both is are was were be been do does did der die das den dem des unsere".split())
+_FILLERS = frozenset(
+    "of the a an our my your their all any both is are was were be been do does did der die das den dem des unsere".split()
+)
 _SELDOM_STOPS = frozenset({"own", "most", "more", "least", "no", "not", "each", "every", "per", "above", "below", "over", "under"})
 
 
@@ -60,15 +62,20 @@ class Sentence:
 
     def item(self, index: int) -> Link | Mark | None:
         """What begins at a word, None for a plain word or the inside of something."""
-        for each in (*self.links, *self.marks):
-            if each.first == index:
-                return each
-        return None
+        items: tuple[Link | Mark, ...] = (*self.links, *self.marks)
+        return next((each for each in items if each.first == index), None)
 
     def is_filler(self, index: int) -> bool:
         """Whether a plain word may stand between a mark and what it is of."""
         token = self.tokens[index]
         return token.lower in _FILLERS or token.lower in self.stops
+
+    def beside(self, link: Link) -> Link | Mark | None:
+        """What stands right behind a link, with nothing but a blank or a hyphen between."""
+        if link.last + 1 >= len(self.tokens):
+            return None
+        between = self.text[self.tokens[link.last].end : self.tokens[link.last + 1].start]
+        return self.item(link.last + 1) if between.strip() in {"", "-"} else None
 
     def after(self, index: int, *, gap: int = 2) -> Link | Mark | None:
         """The next link or mark from a word on, with nothing but a few fillers before it."""
@@ -83,9 +90,10 @@ class Sentence:
     def before(self, index: int, *, gap: int = 1) -> Link | Mark | None:
         """The link or mark that ends at a word or a few fillers before it."""
         for place in range(index, max(index - gap - 1, -1), -1):
-            for each in (*self.links, *self.marks):
-                if each.last == place:
-                    return each
+            items: tuple[Link | Mark, ...] = (*self.links, *self.marks)
+            found = next((each for each in items if each.last == place), None)
+            if found is not None:
+                return found
             if not self.is_filler(place):
                 return None
         return None

@@ -69,7 +69,7 @@ def _call(reading: Reading, schema: Schema, *, exact: bool = False) -> Call | No
 
 def fits_one_table(reading: Reading) -> bool:
     """Whether query_table can say it."""
-    return len(reading.tables) == 1 and not reading.having and not reading.without and not reading.spread
+    return len(reading.tables) == 1 and not reading.having and not reading.without and not reading.spread and not reading.ratio
 
 
 def _arguments(reading: Reading, limit: int) -> dict[str, Any]:

@@ -12,7 +12,15 @@ from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
-_IRREGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman", "children": "child", "data": "datum", "ids": "id"}
+_IRREGULAR = {
+    "people": "person",
+    "persons": "person",
+    "men": "man",
+    "women": "woman",
+    "children": "child",
+    "data": "datum",
+    "ids": "id",
+}
 _ENDINGS = tuple(
     sorted(
         "ements ement ments ment ations ation tions tion alities ality ities ity ings ing iest ers er ed es en ful ly e s".split(),
@@ -27,8 +35,7 @@ _GROUPS = (
     "date day when datum tag timestamp",
     "year jahr",
     "month monat",
-    "cost price amount betrag kosten preis fee expense charge",
-    "revenue sales earnings umsatz",
+    "cost price amount betrag kosten preis fee expense charge revenue earnings umsatz",
     "count number anzahl quantity num no cnt qty nr zahl menge",
     "name title called titel named bezeichnung",
     "id identifier",

@@ -40,6 +40,8 @@ class _Writer:
 
     def written(self, limit: int) -> tuple[str, tuple[Scalar, ...]] | None:
         reading = self.reading
+        if reading.ratio:
+            return self._ratio(limit)
         measures = [measure for measure in reading.measures if measure.function]
         ranked = reading.ranking.by if reading.ranking else None
         if isinstance(ranked, Measure) and ranked.function and ranked not in measures:
@@ -47,7 +49,9 @@ class _Writer:
         medians = [measure for measure in measures if measure.function == "median"]
         if medians:
             return self._median(medians[0]) if len(measures) == 1 and not reading.groups else None
-        columns = [f"{self._group(group)} AS {_quoted(group.name)}" if group.unit else self._ref(group.ref) for group in reading.groups]
+        columns = [
+            f"{self._group(group)} AS {_quoted(group.name)}" if group.unit else self._ref(group.ref) for group in reading.groups
+        ]
         columns += [f"{self._measure(measure)} AS {_quoted(measure.name)}" for measure in measures]
         if not measures and not reading.groups:
             columns = [self._ref(ref) for ref in dict.fromkeys(reading.select)]
@@ -64,6 +68,24 @@ class _Writer:
         bounded = reading.ranking or reading.groups or not measures
         return f"{sql} LIMIT {limit}" if bounded else sql, tuple(self.parameters)
 
+    def _ratio(self, limit: int) -> tuple[str, tuple[Scalar, ...]]:
+        """One measure over another: of every row, of groups, or of two tables that need not be joined."""
+        reading = self.reading
+        one, other = reading.measures
+        rows = not one.function
+        if one.table != other.table and not reading.groups and not reading.conditions:
+            parts = [f"(SELECT {self._measure(each, alone=True)} FROM {_quoted(each.table)})" for each in (one, other)]
+            return f"SELECT CAST({parts[0]} AS REAL) / NULLIF({parts[1]}, 0) AS ratio", ()
+        columns = [
+            f"{self._group(group)} AS {_quoted(group.name)}" if group.unit else self._ref(group.ref) for group in reading.groups
+        ]
+        columns += [f"{self._measure(each)} AS {_quoted(each.name)}" for each in (one, other)]
+        columns.append(f"CAST({self._measure(one)} AS REAL) / NULLIF({self._measure(other)}, 0) AS ratio")
+        sql = f"SELECT {', '.join(columns)} FROM {self._from()}{self._where()}"
+        if reading.groups and not rows:
+            sql += f" GROUP BY {', '.join(self._group(group) for group in reading.groups)}"
+        return f"{sql} LIMIT {limit}" if reading.groups else sql, tuple(self.parameters)
+
     def _median(self, measure: Measure) -> tuple[str, tuple[Scalar, ...]]:
         """The median of all rows: SQLite has no such function."""
         assert measure.ref is not None
@@ -72,8 +94,9 @@ class _Writer:
             f"SELECT {value} AS value, ROW_NUMBER() OVER (ORDER BY {value}) AS place, COUNT(*) OVER () AS many"
             f" FROM {self._from()}{self._where([f'{value} IS NOT NULL'])}"
         )
-        return f"SELECT AVG(value) AS {_quoted(measure.name)} FROM ({ranked}) WHERE place IN ((many + 1) / 2, (many + 2) / 2)", tuple(
-            self.parameters
+        return (
+            f"SELECT AVG(value) AS {_quoted(measure.name)} FROM ({ranked}) WHERE place IN ((many + 1) / 2, (many + 2) / 2)",
+            tuple(self.parameters),
         )
 
     def _from(self) -> str:
@@ -129,9 +152,9 @@ class _Writer:
         self.parameters.append(value)
         return f"{self._measure(measure)} {operator} ?"
 
-    def _measure(self, measure: Measure) -> str:
+    def _measure(self, measure: Measure, *, alone: bool = False) -> str:
         if measure.ref is None:
-            return self._counted(measure.table)
+            return "COUNT(*)" if alone else self._counted(measure.table)
         column = self._ref(measure.ref)
         if measure.function == "count_distinct":
             return f"COUNT(DISTINCT {column})"
