@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from assistant import render, settings
-from assistant.citations import Checked, source
+from assistant.citations import Checked, origin, source
 from assistant.conversation import Turn
 from assistant.errors import ArchivistError
 from assistant.events import CallFinished, Event, StepFinished, StepStarted
@@ -33,7 +33,7 @@ class Answer:
             self._write(text)
 
     def finish(self, turn: Turn) -> None:
-        """Write what is still missing of the answer, then the sources, what failed in it, and what came nearest."""
+        """Write what is still missing of the answer, then the sources, what failed in it, the queries, and what came nearest."""
         self._write(turn.unprinted if self._begun else turn.checked.text)
         out = self._terminal
         doubts = [settings.redact(line) for line in render.doubt_lines(turn.checked)]
@@ -42,6 +42,12 @@ class Answer:
                 out.write()
             for line in lines:
                 out.write(line)
+        if turn.queries:
+            out.write()
+            out.write("Queries:")
+            for query in turn.queries:
+                for line in render.origin_lines(query, "  ", out):
+                    out.write(settings.redact(line))
         if turn.nearest:
             out.write()
             out.write("Nearest:")
@@ -144,6 +150,7 @@ def as_object(turn: Turn) -> dict[str, Any]:
             for call in turn.calls
         ],
         "nearest": [{"key": passage.key, "source": source(passage)} for passage in turn.nearest],
+        "queries": [{"key": query.key, "source": source(query), **origin(query)} for query in turn.queries],
         "coverage": asdict(turn.coverage) if turn.coverage else None,
         "scope": turn.scope or None,
         "usage": {

@@ -20,6 +20,7 @@ from assistant.events import BlockFinished, CallFinished, Ended, Event, Notice, 
 from assistant.loop import Limits, Loop
 from assistant.messages import Message, Outcome, Request, ToolCall, Usage
 from assistant.search_tools import build
+from assistant.table_tools import build_table_tools
 from assistant.tools import Evidence, Toolbox
 from search import Coverage, Filters, Library, dates
 from search.errors import UserError
@@ -36,7 +37,8 @@ class Turn:
     model: as named; answered_by: as the provider names it. checked: the answer with its citations, quotations and numbers.
     outcome: answer, question (back to the person), absent (not in the documents) or partial (a limit or an error ended it, told
     by `stopped`). unprinted: what of checked.text no BlockFinished has given out. nearest: for an absent answer, the passages
-    that came nearest. coverage: beside answers that count or list.
+    that came nearest. queries: those of the turn that the answer does not cite, each once. coverage: beside answers that count or
+    list.
     """
 
     question: str
@@ -49,6 +51,7 @@ class Turn:
     unprinted: str
     calls: tuple[CallFinished, ...]
     nearest: tuple[Evidence, ...]
+    queries: tuple[Evidence, ...]
     coverage: Coverage | None
     scope: str
     usage: Usage
@@ -94,7 +97,9 @@ class Conversation:
         self._limits = limits
         self._today = today or dates.today()
         self._scope_words = scope_words
-        self.toolbox = Toolbox(build(library, scope or Filters(), today=today))
+        self.toolbox = Toolbox(
+            (*build(library, scope or Filters(), today=today), *build_table_tools(library, scope or Filters(), today=today))
+        )
         self.messages: list[Message] = []
         self._evidence: dict[str, Evidence] = {}
 
@@ -108,7 +113,7 @@ class Conversation:
         asked = question if self._backend.capabilities.tools else self._with_first_search(question, seen)
         closing = prompts.STOPPED
         try:
-            for event in loop.run(self._system(), self.messages, asked):
+            for event in loop.run(self._system(declared=self._backend.capabilities.tools), self.messages, asked):
                 yield event
                 if isinstance(event, StepStarted):
                     seen.blocks = Blocks(self._shown_by(seen))
@@ -129,7 +134,7 @@ class Conversation:
 
     def request_body(self, question: str) -> object:
         """The first body that `ask` would post to a model that takes tools. Nothing is sent, not even to learn whether it does."""
-        messages = (Message("system", prompts.system(self._today, self._scope_words)), *self.messages, Message("user", question))
+        messages = (Message("system", self._system(declared=True)), *self.messages, Message("user", question))
         return self._backend.body(Request(messages, self.toolbox.declarations()))
 
     def _keep(self, new: tuple[Message, ...], closing: str) -> None:
@@ -139,9 +144,11 @@ class Conversation:
             if new[-1].role != "assistant":
                 self.messages.append(Message("assistant", closing))
 
-    def _system(self) -> str:
-        as_text = () if self._backend.capabilities.tools else self.toolbox.declarations()
-        return prompts.system(self._today, self._scope_words, tools_as_text=as_text)
+    def _system(self, *, declared: bool) -> str:
+        """The system message. declared: the model takes declarations of tools."""
+        as_text = () if declared else self.toolbox.declarations()
+        tables = "query_table" in self.toolbox.tools
+        return prompts.system(self._today, self._scope_words, tables=tables, tools_as_text=as_text)
 
     def _with_first_search(self, question: str, seen: _Seen) -> str:
         """For a model without tools: the question with the passages of a first search as data."""
@@ -159,7 +166,12 @@ class Conversation:
         return Checker(
             question=seen.question,
             evidence=tuple(self._evidence.values()),
-            results=(*(call.ran.result.content for call in seen.calls), self._today.isoformat(), *told),
+            # An error repeats what the model has sent.
+            results=(
+                *(call.ran.result.content for call in seen.calls if not call.ran.result.is_error),
+                self._today.isoformat(),
+                *told,
+            ),
             stored_text=self._stored_text,
         )
 
@@ -177,6 +189,8 @@ class Conversation:
         answer = _presentable(last.text) if answered else _composed(found, ended.stop.detail)
         checked = self._checker(seen, *([] if answered else [ended.stop.detail])).check(answer)
         outcome = _outcome(answer, ended, checked)
+        passages = tuple(item for item in found if item.is_passage)
+        cited = {citation.key for citation in checked.citations}
         counted = any(call.ran.output is not None and call.ran.output.counted for call in seen.calls)
         return Turn(
             question=seen.question,
@@ -188,7 +202,8 @@ class Conversation:
             checked=checked,
             unprinted=seen.blocks.rest(answer, checked.text),
             calls=tuple(seen.calls),
-            nearest=found[:_NEAREST] if outcome == "absent" and not checked.citations else (),
+            nearest=passages[:_NEAREST] if outcome == "absent" and not checked.citations else (),
+            queries=tuple(item for item in found if item.sql and item.key not in cited),
             coverage=self._library.coverage() if counted or outcome == "absent" else None,
             scope=self._scope_words,
             usage=ended.usage,
@@ -210,7 +225,7 @@ class Conversation:
 
 
 def _evidence_of(calls: list[CallFinished]) -> tuple[Evidence, ...]:
-    """The passages of a turn, each once, those found first in front."""
+    """The passages and results of a turn, each once, those found first in front."""
     found = (item for call in calls if call.ran.output is not None for item in call.ran.output.evidence)
     return tuple({item.key: item for item in found}.values())
 
@@ -228,11 +243,14 @@ def _outcome(answer: str, ended: Ended, checked: Checked) -> Outcome:
 
 
 def _composed(found: tuple[Evidence, ...], why: str) -> str:
-    """An answer from the passages alone, when the model gave none."""
-    if not found:
+    """An answer from what was found alone, when the model gave none: the last results, then the first passages."""
+    computed = [item for item in reversed(found) if not item.is_passage and item.text]
+    shown = [*computed, *(item for item in found if item.is_passage)][:_NEAREST]
+    if not shown:
         return f"No answer: {why or 'the model gave none'}. Nothing was found before that."
-    lines = [f"No full answer: {why or 'the model gave none'}. These passages were found:"]
-    lines += [f"> {_opening(item.text)} [{item.key}]" for item in found[:_NEAREST]]
+    what = "This was found" if computed else "These passages were found"
+    lines = [f"No full answer: {why or 'the model gave none'}. {what}:"]
+    lines += [f"> {_opening(item.text)} [{item.key}]" for item in shown]
     return "\n\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assistant import backends, render, settings
 from assistant.schemas import token_cost
 from assistant.search_tools import build
+from assistant.table_tools import build_table_tools
 from assistant.tools import Toolbox
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def tools(library: Library, *, as_json: bool) -> None:
     """Print each declaration and its token cost, or the schemas as JSON."""
     out = render.out()
-    declared = Toolbox(build(library)).declarations()
+    declared = Toolbox((*build(library), *build_table_tools(library))).declarations()
     if as_json:
         shown = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "tokens": token_cost(tool)}

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _NEEDS_QUOTES = re.compile(r'\A"|[\n\t]')
 _SNIPPET_LINES = 3
+_VALUES = 400  # columns that the parameters of a query may take
+_LEAST = 20  # columns that the beginning of a query is worth showing in
 _TABLE_RULE = re.compile(r"^(?=.*---)[ \t|:-]+$", re.MULTILINE)  # the line under a Markdown table's head
 _OPENING_HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\n\s*)+")  # shown above the snippet already
 
@@ -266,7 +268,9 @@ def _elapsed(moment: str, now: datetime | None) -> str | None:
 
 
 def source_lines(checked: Checked, terminal: Terminal) -> list[str]:
-    """The numbered sources under an answer: place (a link on a terminal), key, date, a changed file's mark; below it headings."""
+    """The numbered sources under an answer: place (a link on a terminal), key, date, a changed file's mark; below it headings. Of
+    the result of a query its files and its SQL.
+    """
     from search.sources import to_os
 
     lines = []
@@ -274,6 +278,9 @@ def source_lines(checked: Checked, terminal: Terminal) -> list[str]:
     for citation in checked.sources:
         found = citation.evidence
         if found is None:
+            continue
+        if not found.is_passage:
+            lines += origin_lines(found, f"{f'[{citation.number}]':>{width}} ", terminal)
             continue
         where = terminal.style(_passage_place(found), "1")
         full = Path(to_os(found.root)) / to_os(found.path)
@@ -284,6 +291,38 @@ def source_lines(checked: Checked, terminal: Terminal) -> list[str]:
         above = one_line(" > ".join(dict.fromkeys([found.title, *found.headings])))
         if above:
             lines.append(" " * (width + 1) + terminal.style(cut(above, terminal.width - width - 1), "2"))
+    return lines
+
+
+def origin_lines(found: Evidence, head: str, terminal: Terminal) -> list[str]:
+    """A query, or a calculation, on a line behind its files; SQL that does not fit there stands whole below."""
+    values = cut(", ".join(as_json(value) for value in found.parameters), _VALUES)
+    bound = f"  -- ? = {values}" if found.parameters else ""
+    shown = one_line(f"{found.sql}{bound}" if found.sql else f"{found.expression} = {found.text}")
+    first = [terminal.style(one_line(found.path), "1")]
+    taken = columns(f"{head}{one_line(found.path)}  ")
+    if found.stale:
+        stale = f"({one_line(found.stale)} since it was indexed)"
+        first.append(terminal.style(stale, "33"))
+        taken += columns(f"{stale}  ")
+    if taken + columns(shown) <= terminal.width:
+        return [head + "  ".join([*first, shown])]
+    if taken + _LEAST <= terminal.width:
+        first.append(cut(shown, terminal.width - taken))
+    indent = " " * len(head)
+    whole = (indent + terminal.style(line, "2") for line in _wrapped(shown, terminal.width - len(indent)))
+    return [head + "  ".join(first), *whole]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A text in lines, broken at spaces where there are any; nothing is left out."""
+    lines = [""]
+    for spaced, word in _words(text, width):
+        glue = " " if spaced and lines[-1] else ""
+        if columns(lines[-1]) + columns(glue) + columns(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] += glue + word
     return lines
 
 

@@ -11,6 +11,6 @@ from __future__ import annotations
 
 from assistant.citations.checking import MARK, Checker, check
 from assistant.citations.keys import Numbering, replace_keys
-from assistant.citations.models import Checked, Citation, Number, Quote, source
+from assistant.citations.models import Checked, Citation, Number, Quote, origin, source
 
-__all__ = ["MARK", "Checked", "Checker", "Citation", "Number", "Numbering", "Quote", "check", "replace_keys", "source"]
+__all__ = ["MARK", "Checked", "Checker", "Citation", "Number", "Numbering", "Quote", "check", "origin", "replace_keys", "source"]

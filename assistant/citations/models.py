@@ -92,7 +92,7 @@ class Checked:
 
 
 def origin(evidence: Evidence) -> dict[str, Any]:
-    """How the result of a query or a calculation came to be, as JSON shows it; nothing for a passage."""
+    """How the result of a query or a calculation came to be, as JSON shows it, values as they were bound; nothing for a passage."""
     if evidence.sql:
         return {"sql": evidence.sql, "parameters": list(evidence.parameters)}
     return {"expression": evidence.expression} if evidence.expression else {}

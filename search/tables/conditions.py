@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from search.errors import QueryError
 from search.tables.models import Column, Value
 from search.tables.names import choice, got, quoted
-from search.tables.periods import Period, period_of
+from search.tables.periods import DATED, Period, period_of
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "not in", "between", "contains", "starts with", "is null", "is not null")
 
@@ -31,8 +31,8 @@ _MAX_VALUES = 500
 _LONGEST = 1000  # characters of a value
 _WILD = re.compile(r"[%_\\]")
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
-_DATED = frozenset({"date", "datetime", "time"})
-_LIKED = frozenset({"text", *_DATED})
+NUMBERS = frozenset({"integer", "real", "boolean"})
+_LIKED = frozenset({"text", *DATED})
 
 
 def condition(column: Column, op: str, value: FilterValue) -> tuple[str, Parameters]:
@@ -47,7 +47,7 @@ def condition(column: Column, op: str, value: FilterValue) -> tuple[str, Paramet
     values = _values(value, operator)
     if operator in {"contains", "starts with"}:
         return _like(column, operator, str(values[0]))
-    if column.type in _DATED:
+    if column.type in DATED:
         return _dated(column, operator, [period_of(each, column) for each in values])
     bound = tuple(_typed(each, column) for each in values)
     if operator in {"in", "not in"}:
@@ -55,6 +55,11 @@ def condition(column: Column, op: str, value: FilterValue) -> tuple[str, Paramet
     if operator == "between":
         return f"{name} BETWEEN ? AND ?", bound
     return f"{name} {operator} ?", bound
+
+
+def comparable(value: Scalar, column: Column) -> Value:
+    """A filter's value as what orders it among the column's own values. Raises QueryError where it does not fit."""
+    return period_of(value, column).start if column.type in DATED else _typed(value, column)
 
 
 def _values(value: FilterValue, operator: str) -> tuple[Scalar, ...]:
@@ -164,4 +169,4 @@ def _compared(name: str, operator: str, period: Period) -> tuple[str, Parameters
     return forms[operator]
 
 
-__all__ = ["OPERATORS", "FilterValue", "Parameters", "Scalar", "condition"]
+__all__ = ["NUMBERS", "OPERATORS", "FilterValue", "Parameters", "Scalar", "comparable", "condition"]

@@ -13,12 +13,13 @@ from search.errors import QueryError
 from search.tables.models import Column
 from search.tables.names import got, quoted
 
+DATED = frozenset({"date", "datetime", "time"})
 PERIODS = ("year", "quarter", "month", "week", "day", "hour", "weekday")
 _DAY = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{1,2}-[0-9]{1,2})[T ]([0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)(?:\.0+)?Z?")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?:\.0+)?")
 _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-_DATED = frozenset({"date", "datetime"})
+_WITH_DAYS = frozenset({"date", "datetime"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def grouping(period: str, column: Column) -> Grouping:
 
     Raises QueryError for a column without dates, or without times for `hour`.
     """
-    allowed = {"datetime", "time"} if period == "hour" else _DATED
+    allowed = {"datetime", "time"} if period == "hour" else _WITH_DAYS
     if column.type not in allowed:
         wanted = "moments or times" if period == "hour" else "dates"
         raise QueryError(f"group_by: {period} wants a column of {wanted}, and {got(column.name)} is of type {column.type}")
@@ -129,4 +130,4 @@ def _padded(day: str) -> str:
     return date(year, month, day_of_month).isoformat()
 
 
-__all__ = ["PERIODS", "Grouping", "Period", "grouping", "period_of"]
+__all__ = ["DATED", "PERIODS", "Grouping", "Period", "grouping", "period_of"]

@@ -14,14 +14,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from search.errors import QueryError
-from search.tables.conditions import FilterValue, condition
+from search.tables.conditions import NUMBERS, FilterValue, condition
 from search.tables.models import Column, Table, Value
 from search.tables.names import choice, column_named, got, quoted
 from search.tables.periods import PERIODS, Grouping, grouping
 
 MAX_LIMIT = 200
 FUNCTIONS = ("count", "count_distinct", "sum", "avg", "min", "max", "median")
-_NUMBERS = frozenset({"integer", "real", "boolean"})
 _OF_NUMBERS = frozenset({"sum", "avg", "median"})
 _MAX_PARTS = 20  # filters, groups, aggregates, orders
 _MAX_COLUMNS = 200
@@ -97,8 +96,8 @@ class _Item:
 def compiled(query: TableQuery, table: Table) -> tuple[str, Parameters]:
     """The query as one SELECT with its parameters. Raises QueryError, which begins with the part that is wrong."""
     plan = _Plan(query, table)
-    limited = f"{plan.select()}{plan.order()} LIMIT {_limit(query.limit)}"
-    return limited, plan.parameters
+    limit = f" LIMIT {_limit(query.limit)}"
+    return plan.select() + plan.order() + ("" if query.aggregates and not query.group_by else limit), plan.parameters
 
 
 def counting(query: TableQuery, table: Table) -> tuple[str, Parameters]:
@@ -194,8 +193,8 @@ class _Plan:
         return _Item(name, middle, also)
 
     def _check_type(self, function: str, column: Column) -> None:
-        if function in _OF_NUMBERS and column.type not in _NUMBERS:
-            numbers = [other.name for other in self._table.columns if other.type in _NUMBERS]
+        if function in _OF_NUMBERS and column.type not in NUMBERS:
+            numbers = [other.name for other in self._table.columns if other.type in NUMBERS]
             known = f"the columns with numbers are {', '.join(numbers[:30])}" if numbers else f"{self._table.name} has none"
             raise QueryError(
                 f"aggregates: {function} wants a column of numbers, and {got(column.name)} is of type {column.type}; {known}"
