@@ -1,4 +1,5 @@
-"""The names that a library holds, as far as a question can mean them: categories, tags, formats, authors, languages, metadata, tables.
+"""The names that a library holds, as far as a question can mean them: categories, tags, formats, authors, languages, metadata,
+tables.
 
 In: an open Library. Out: a Catalogue, small and frozen, which `understand` reads instead of the library. No rule of the offline
 backend knows a name by itself: all come from here.

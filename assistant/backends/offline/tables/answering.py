@@ -1,6 +1,7 @@
-"""From the rows that a query returned to an answer: a sentence with the number, or a table, with the key of the result and what was understood.
+"""From the rows that a query returned to an answer: a sentence with the number, or a table, with the key of the result.
 
-In: a Reading, a Schema, the results of its calls. Out: text and outcome. Every number comes from a row, rounded rightly at most.
+In: a Reading, a Schema, the results of its calls. Out: text, with what was understood, and outcome. Every number comes from a
+row, rounded rightly at most.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from assistant.backends.offline.tables.models import Measure, Reading
 from assistant.backends.offline.tables.phrases import TablePhrases, table_phrases
-from assistant.backends.offline.tables.saying import measure_words, said
+from assistant.backends.offline.tables.saying import headline_words, measure_words, said, things_words
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.messages import Outcome
 
@@ -38,7 +39,8 @@ def answer_of(reading: Reading, schema: Schema, results: Sequence[Result]) -> tu
     lines = shape.said(rows, result)
     if reading.over is not None and len(results) > 1:
         inner = _Shape(reading.over, schema, words)
-        lines += ["", *inner.table(rows_of(reading.over, results[0]), results[0])]
+        caption = things_words(reading.over, words)
+        lines += ["", f"{_capital(caption)}:", "", *inner.table(rows_of(reading.over, results[0]), results[0])]
     return "\n".join([*lines, "", *behind]), "answer"
 
 
@@ -103,7 +105,8 @@ class _Shape:
                 if self._is_number(name, cell)
             ]
             if len(columns) == 1:
-                lines.append(f"{self._heading(columns[0])}: {self.cell(row[0], columns[0], result)}{key}")
+                headline = _capital(headline_words(self.reading, self.words)) or self._heading(columns[0])
+                lines.append(f"{headline}: {self.cell(row[0], columns[0], result)}{key}")
             elif labels and numbers:
                 lines.append(f"{', '.join(labels)}: {', '.join(numbers)}{key}")
             else:
@@ -118,12 +121,15 @@ class _Shape:
         columns = self._columns(result)
         lines = ["| " + " | ".join(_plain(self._heading(name)) for name in columns) + " |"]
         lines.append("|" + "|".join(" ---: " if name in self.measures else " --- " for name in columns) + "|")
-        for row in rows[:_MOST_ROWS]:
-            lines.append("| " + " | ".join(self.cell(cell, name, result) for name, cell in zip(columns, row, strict=False)) + " |")
+        lines += [f"| {' | '.join(self._cells(row, columns, result))} |" for row in rows[:_MOST_ROWS]]
         lines += ["", _key(result).strip()]
-        if len(rows) > _MOST_ROWS or result.get("cut"):
+        limited = self.reading.ranking is not None and self.reading.ranking.limit
+        if len(rows) > _MOST_ROWS or (result.get("cut") and not limited):
             lines[-1] += f" {self.words.goes_on}"
         return lines
+
+    def _cells(self, row: Row, columns: list[str], result: Result) -> list[str]:
+        return [self.cell(cell, name, result) for name, cell in zip(columns, row, strict=False)]
 
     def _is_tie(self, rows: list[Row]) -> bool:
         return bool(self.reading.ranking and self.reading.ranking.limit == 1 and len(rows) <= _MOST_ROWS)
@@ -168,7 +174,11 @@ def number_words(value: float, words: TablePhrases) -> str:
         places = 2 if abs(exact) >= 1 or not exact else min(_SIGNIFICANT - 1 - exact.adjusted(), _MOST_PLACES)
         text = f"{exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=_CONTEXT):,f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text.translate(str.maketrans({",": words.group, ".": words.point}))
+    return text.translate({ord(","): words.group, ord("."): words.point})
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _key(result: Result) -> str:

@@ -14,8 +14,9 @@ from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.models import Function
 from assistant.backends.offline.tables.schema import Schema
 from assistant.backends.offline.tables.sentence import Sentence
+from assistant.backends.offline.wording import words_of
 
-_ORDERING = frozenset("order ordered sort sorted rank ranked arranged sortiert geordnet ranking".split())
+_ORDERING = words_of("order ordered sort sorted rank ranked arranged sortiert geordnet ranking")
 _COMMON = re.compile(r"common|frequent|often|used")
 _TOGETHER = re.compile(r"\b(?:in total|together|altogether|combined|insgesamt|zusammen|overall)\b")
 _UNITS = {
@@ -67,7 +68,11 @@ class Ranked:
 
 @dataclass
 class Asked:
-    """What is asked. subject: the noun behind "which", "how many" or "list". groups: links, or units of time, that rows are put together by."""
+    """What is asked.
+
+    subject: the noun behind "which" or "list". groups: links, or units of time, that rows are put together by. together: one number
+    for all is wanted. quotient: of the first two measures. direction: of an order that is said, True downwards.
+    """
 
     specs: list[Spec] = field(default_factory=list)
     ranked: Ranked | None = None
@@ -276,7 +281,7 @@ class Asking:
         return None
 
     def _read_share(self, mark: Mark) -> None:
-        """ "The ratio of A to B": two measures, things without a function are counted."""
+        """Take the two measures of "the ratio of A to B"; things without a function are counted."""
         self.sentence.take(mark)
         self.asked.quotient = True
         place = mark.last + 1
@@ -294,9 +299,10 @@ class Asking:
 
     def _read_ask(self, mark: Mark) -> None:
         behind = self.sentence.after(mark.last + 1, gap=3)
+        self.asked.singular = mark.what in {"who", "wer"}
         if isinstance(behind, Link) and not behind.is_value:
             self.asked.subject = self._head(behind, counted=True)
-            self.asked.singular = not is_plural(self.sentence.lower(self.asked.subject.last))
+            self.asked.singular = self.asked.singular or not is_plural(self.sentence.lower(self.asked.subject.last))
 
     def _finish(self) -> None:
         ranked = self.asked.ranked

@@ -11,33 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from assistant.backends.offline.tables.naming import QUOTED, WORD, Name, Token
 from assistant.backends.offline.tables.schema import Ref, Schema
-from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
+from assistant.backends.offline.tables.vocabulary import UNITS, stem
 
-_WORD = re.compile(r"\d[\d.,]*\d(?:%)?|\d|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\W_]+")
-_QUOTED = re.compile(r"(?<!\w)(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|'([^']+)'|`([^`]+)`)(?!\w)")
-_GLUE = frozenset("of the a an at 's der des die das den".split())
-_NAMES_OF_PERSONS = frozenset("first last middle user full".split())
-_LONGEST = 7  # words of a link
-_ENOUGH = 0.5  # share of a name's words that must be said
 _BESIDE = 0.7  # share of the best reading's score from which another is kept
 _MOST_VALUES = 20_000
 _LONG_VALUE = 4  # characters from which a value is known in another form
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word at characters `start` to `end`. quoted: within quotation marks."""
-
-    text: str
-    start: int
-    end: int
-    quoted: bool = False
-
-    @property
-    def lower(self) -> str:
-        """In lower case, without a possessive's ending."""
-        return re.sub(r"['’]s?$", "", self.text.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +63,6 @@ class Link:
         return [each.ref for each in self.candidates if not each.is_table and table in {"", each.ref.table}]
 
 
-def tokens_of(text: str) -> list[Token]:
-    """The words of a text; a hyphen parts them."""
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
-    return [
-        Token(match[0], *match.span(), quoted=any(start <= match.start() < end for start, end in quoted))
-        for match in _WORD.finditer(text)
-    ]
-
-
 class Linker:
     """Finds the links of questions over one Schema."""
 
@@ -99,18 +70,17 @@ class Linker:
         self.schema = schema
 
     @cached_property
-    def _names(self) -> list[tuple[Ref, list[str], list[str]]]:
-        tables = [(Ref(name, ""), *self.schema.table_words(name)) for name in self.schema.tables]
-        return tables + [(ref, *_lenient(*self._column_words(ref))) for ref in self.schema.refs()]
+    def _names(self) -> list[tuple[Ref, Name]]:
+        tables = [(Ref(name, ""), Name.of(*self.schema.table_words(name))) for name in self.schema.tables]
+        return tables + [(ref, self._column_name(ref)) for ref in self.schema.refs()]
 
-    def _column_words(self, ref: Ref) -> tuple[list[str], list[str]]:
-        """The words of a column, with those of its unit."""
+    def _column_name(self, ref: Ref) -> Name:
+        """The words of a column, with those of its unit and its table."""
         needed, may = self.schema.column_words(ref)
-        if not self.schema.is_measure(ref):
-            # "customer city", "the names of the authors"; what is measured stays apart from whose it is.
-            may = [*may, *(f"+{word}" for word in self.schema.table_words(ref.table)[0] if word not in {*needed, *may})]
         unit = UNITS.get(self.schema.unit(ref).lower())
-        return needed, [*may, *sorted(unit[1] - set(needed))] if unit else may
+        # "customer city", "the names of the authors"; what is measured stays apart from whose it is.
+        owner = [] if self.schema.is_measure(ref) else self.schema.table_words(ref.table)[0]
+        return Name.of(needed, [*may, *sorted((unit[1] if unit else frozenset()) - set(needed))], owner=owner)
 
     @cached_property
     def _values(self) -> dict[str, list[tuple[Ref, str]]]:
@@ -120,7 +90,7 @@ class Linker:
         for ref in self.schema.refs():
             column = self.schema.column(ref)
             for value in column.values if column.type == "text" else ():
-                words = _WORD.findall(value.replace("_", " ").lower())
+                words = WORD.findall(value.replace("_", " ").lower())
                 count += 1
                 if words and count <= _MOST_VALUES:
                     found.setdefault(words[0], []).append((ref, value))
@@ -146,21 +116,18 @@ class Linker:
 
     def _named(self, tokens: Sequence[Token], marks: frozenset[int], stops: frozenset[str]) -> Iterator[tuple[int, int, Candidate]]:
         """Stretches that say the name of a table or column."""
-        for ref, needed, may in self._names:
-            hits = [_hit(token, needed, may, stops) for token in tokens]
-            for first in range(len(tokens)):
-                if hits[first] is None or hits[first - 1 : first] == [hits[first]] and first:
-                    continue
-                yield from _stretches(ref, needed, tokens, hits, first, marks)
+        for ref, name in self._names:
+            for first, last, score in name.stretches(tokens, marks=marks, stops=stops):
+                yield first, last, Candidate(ref, score)
 
     def _quotations(self, text: str, tokens: Sequence[Token]) -> Iterator[Link]:
-        for match in _QUOTED.finditer(text):
+        for match in QUOTED.finditer(text):
             inside = [index for index, token in enumerate(tokens) if match.start() <= token.start < match.end()]
             value = next(group for group in match.groups() if group is not None).strip()
             if inside and value:
                 known = tuple(
                     Candidate(ref, 2.0, each)
-                    for ref, each in self._values.get(_WORD.findall(value.lower())[0], [])
+                    for ref, each in self._values.get(WORD.findall(value.lower())[0], [])
                     if each.casefold() == value.casefold()
                 )
                 yield Link(inside[0], inside[-1], known, value)
@@ -189,54 +156,3 @@ class Linker:
             if token.lower not in stops:
                 for ref, value in self._values.get("~" + stem(token.lower), ()):
                     yield first, first, Candidate(ref, 0.85, value)
-
-
-def _lenient(needed: list[str], may: list[str]) -> tuple[list[str], list[str]]:
-    """`city_name` is also said as "city"; `first_name` is not "first"."""
-    if "name" in needed and len(needed) > 1 and not _NAMES_OF_PERSONS & set(needed):
-        return [word for word in needed if word != "name"], [*may, "name"]
-    return needed, may
-
-
-def _hit(token: Token, needed: Sequence[str], may: Sequence[str], stops: frozenset[str]) -> tuple[str, float] | None:
-    """The word of a name that a token says, and how surely."""
-    if token.quoted or (token.lower in stops and token.lower not in {*needed, *may}):
-        return None
-    best = max(((likeness(token.lower, word.removeprefix("+")), word) for word in (*needed, *may)), default=(0.0, ""))
-    return (best[1], best[0]) if best[0] >= 0.7 else None
-
-
-def _stretches(
-    ref: Ref,
-    needed: Sequence[str],
-    tokens: Sequence[Token],
-    hits: Sequence[tuple[str, float] | None],
-    first: int,
-    marks: frozenset[int],
-) -> Iterator[tuple[int, int, Candidate]]:
-    """The stretches from a word on that say a name, each longer than the one before."""
-    said: dict[str, float] = {}
-    for last in range(first, min(first + _LONGEST, len(tokens))):
-        hit = hits[last]
-        if hit is None:
-            if tokens[last].lower not in _GLUE or tokens[last].quoted:
-                return
-            continue
-        if hit[0] in said or (hit[0][0] == "+" and said and tokens[last - 1].lower not in _GLUE):
-            return  # "endpoint queries" is one name, "queries endpoints" two
-        said[hit[0]] = hit[1]
-        if set(range(first, last + 1)) <= marks:
-            continue
-        gained = sum(value for word, value in said.items() if word in needed)
-        share = gained / len(needed)
-        if share < 1 and "name" in needed and len(needed) > 1 and gained < len(needed) - 0.5:
-            continue
-        if share >= _ENOUGH and max(value for word, value in said.items() if word in needed) >= 0.7:
-            also = sum(value for word, value in said.items() if word not in needed)
-            missing = sum(word not in said for word in needed)
-            yield first, last, Candidate(ref, (gained + 0.3 * also) * (0.5 + 0.5 * share) - 0.15 * missing)
-
-
-def plain_name(name: str) -> str:
-    """A name as words: `sbTxType` is "sb tx type"."""
-    return " ".join(name_words(name))

@@ -5,7 +5,6 @@ In: Heard. Out: a Reading, None where nothing is asked that tables can answer. O
 
 from __future__ import annotations
 
-
 from assistant.backends.offline.tables.heard import Heard
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.measuring import COUNTS, RATES
@@ -28,7 +27,7 @@ def assembled(heard: Heard, by: Measure | Group | None) -> Reading | None:
 
 
 def _quotient(heard: Heard) -> Reading | None:
-    """ "The ratio of A to B for each C"; of every row where C is one."""
+    """One measure over another: "the ratio of A to B for each C", of every row where C is one."""
     if len(heard.measures) < 2:
         return None
     one, other = heard.measures[:2]

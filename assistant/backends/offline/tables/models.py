@@ -67,10 +67,9 @@ class Reading:
     """A question over tables.
 
     table: where it starts. select: columns that are asked for, where rows are listed. having: tests of measures. over: the rows
-    that are found first, whose values of `link[0]` are then those of `link[1]`. without: tables that must hold no such row. also: tables that must hold one.
-    spread: rows are counted first and the counts averaged. ratio: the first measure
-    over the second. unsure: which of two readings was taken, in words. words: share of the
-    question's words that say something and are accounted for. unread: those that are not.
+    that are found first, whose values of `link[0]` are then those of `link[1]`. without: tables that must hold no such row.
+    also: tables that must hold one. spread: rows are counted first and the counts averaged. ratio: the first measure over the
+    second. unsure: which of two readings was taken, in words. unread: words of the question that are not accounted for.
     """
 
     table: str

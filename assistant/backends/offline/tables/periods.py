@@ -1,7 +1,7 @@
 """The times in a question over tables: "in September", "after 2022", "between May 3 and May 7", "seit März".
 
-In: a Sentence and the day it is asked on. Out: Windows in days. What a phrase means is for `search.dates` to say; here "after 2022" begins
-when 2022 is over, because a column is compared.
+In: a Sentence and the day it is asked on. Out: Windows in days. What a phrase means is for `search.dates` to say; here "after 2022"
+begins when 2022 is over, because a column is compared.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _extreme(heard: Heard, by: Measure, order: Ranked) -> Reading | None:
 
 
 def _usual_limit(heard: Heard) -> int:
-    """How many are wanted where no number says it: one of "which endpoint", a few of "which endpoints", all where they are sorted."""
+    """How many are wanted where no number says it: one of "which endpoint", a few of "which endpoints", all that are sorted."""
     if heard.asked.singular:
         return 1
     return 0 if heard.asked.direction is not None else _PLURAL_SHOWN
@@ -118,6 +118,8 @@ def _chained(heard: Heard, inner: Reading, conditions: tuple[Condition, ...]) ->
         if path[0].left != first:
             first = path[0].left
             inner = _with_key(inner, first)
+    if heard.measures[0].function in RATES and not heard.schema.is_unique(target):
+        heard.unsure.append(f"every row of {table} counts once, however many there are for each {target.column}")
     return Reading(table, measures=heard.measures, conditions=conditions, over=inner, link=(first, target))
 
 

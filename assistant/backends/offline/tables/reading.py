@@ -26,8 +26,8 @@ from assistant.backends.offline.tables.vocabulary import UNITS
 
 _LONGEST = 600  # characters of a question over tables
 _NOT_OF_TABLES = re.compile(
-    r"^\W*(?:why|how (?:do|does|did|can|could|should|would|to|is|are|come)\b|where (?:do|can|is|are)\b|explain|describe|summari[sz]e"
-    r"|is |are |can |may |should |does |do |did |warum|wieso|weshalb|erkläre|wie (?:kann|geht|funktioniert|mache?)\b)",
+    r"^\W*(?:why|how (?:do|does|did|can|could|should|would|to|is|are|come)\b|where (?:do|can|is|are)\b|explain|describe"
+    r"|summari[sz]e|is |are |can |may |should |does |do |did |warum|wieso|weshalb|erkläre|wie (?:kann|geht|funktioniert|mache?)\b)",
     re.IGNORECASE,
 )
 _ADVICE = re.compile(

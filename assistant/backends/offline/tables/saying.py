@@ -27,6 +27,22 @@ def said(reading: Reading, schema: Schema) -> str:
     return text
 
 
+def headline_words(reading: Reading, words: TablePhrases) -> str:
+    """What a single number is; "" where the Reading has no measure."""
+    measures = [measure for measure in reading.measures if measure.function]
+    if len(measures) != 1 or reading.groups or reading.spread or reading.ratio:
+        return ""
+    text = measure_words(measures[0], words, short=True, whole=False)
+    if reading.over is not None:
+        text += words.over.format(things=things_words(reading.over, words))
+    return text + _tested(reading.conditions, words)
+
+
+def things_words(reading: Reading, words: TablePhrases) -> str:
+    """What a ranking finds: "the top 5 endpoints by queries"."""
+    return _ranked_things(reading, words, inner=True)
+
+
 def measure_words(measure: Measure, words: TablePhrases, *, short: bool = False, whole: bool = True) -> str:
     """A measure in words. whole: with the name of its table."""
     forms = words.short if short else words.functions

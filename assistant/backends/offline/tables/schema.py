@@ -1,4 +1,4 @@
-"""What the catalogue lets one conclude of tables: which column names a row, which counts as a measure, which tables belong together.
+"""What the catalogue lets one conclude of tables: which column names a row, which is a measure, which tables belong together.
 
 In: search.tables.models.Table. Out: Schema. Conclusions are drawn from names, types and counts of different values; no row is read.
 """
@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import combinations
 
 from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
+from assistant.backends.offline.wording import words_of
 from search.tables.models import Column, Table
 
 _NUMBERS = frozenset({"integer", "real"})
@@ -21,20 +22,20 @@ _DATES = frozenset({"date", "datetime"})
 _DECLARED_DATES = ("DATE", "TIMESTAMP")
 _ID = re.compile(r"[a-z]{0,3}id|key|uuid")
 _YEARS = (1500, 2200)
-_GENERIC_TABLE = frozenset(
-    "code codes list lists table tables data info record records export exports log logs history detail details snapshot snapshots"
-    " daily sheet tab tabelle liste daten all my".split()
+_GENERIC_TABLE = words_of(
+    """code codes list lists table tables data info record records export exports log logs history detail details snapshot snapshots
+    daily sheet tab tabelle liste daten all my"""
 )
 # Names that columns of unrelated tables share.
 _COMMON = frozenset(
-    map(
-        stem,
+    stem(word)
+    for word in words_of(
         """name title description status type date year month day time created updated homepage url email phone address city state
         country comment note text count population area length number amount price cost rating value category notes unit color
-        first last middle user""".split(),
+        first last middle user"""
     )
 )
-_NAMING = frozenset(map(stem, "name title label username".split()))
+_NAMING = frozenset(map(stem, ("name", "title", "label", "username")))
 _SHARED = 0.8
 _NO_JOIN = 9.0
 
@@ -85,7 +86,7 @@ class Schema:
         return needed, [word for word in name_words(table) if word not in needed]
 
     def column_words(self, ref: Ref) -> tuple[list[str], list[str]]:
-        """The words of a column's name that must be said, and those that may: units, the table's name, what all columns begin with."""
+        """The words of a column's name that must be said, and those that may: units, the table's name, what all begin with."""
         words = name_words(ref.column)
         if len(words) == 1 and self.is_id(ref):
             return [*self.table_words(ref.table)[0], "id"], words if words != ["id"] else []

@@ -8,23 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from assistant.backends.offline.tables.linking import Link, Linker, Token, tokens_of
+from assistant.backends.offline.tables.linking import Link, Linker
 from assistant.backends.offline.tables.marks import Mark, find_marks
+from assistant.backends.offline.tables.naming import Token, tokens_of
+from assistant.backends.offline.wording import words_of
 from search.languages import STOPWORDS, query_stopwords
 
 # Words that say nothing of what is asked, beside those that every language has for that.
-_EMPTY = frozenset(
+_EMPTY = words_of(
     """table tables database row rows record records entry entries result results value values respective respectively corresponding
     along there there's get gets got has have had having does did done made make belong belongs belonging exist exists total overall
     tabelle tabellen zeilen zeile einträge eintrag hat haben gehören gehört gibt hoch lautet beträgt
     taken took take takes taking recorded please tell me us many much year's order ordered sort sorted ascending descending
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
-    related relevant available currently final answer include including included consider together top""".split()
+    related relevant available currently final answer include including included consider together top"""
 )
-_FILLERS = frozenset(
-    "of the a an our my your their all any both is are was were be been do does did der die das den dem des unsere".split()
+_FILLERS = words_of(
+    """of the a an our my your their all any both is are was were be been do does did der die das den dem des unsere"""
 )
-_SELDOM_STOPS = frozenset({"own", "most", "more", "least", "no", "not", "each", "every", "per", "above", "below", "over", "under"})
 
 
 @dataclass

@@ -1,7 +1,7 @@
-"""From a Reading to the calls that answer it: query_table where one table suffices, run_sql for a join, one call after the other for a chain.
+"""From a Reading to the calls that answer it: query_table where one table suffices, run_sql for a join, two for a chain.
 
-In: a Reading, a Schema, the results so far. Out: the name of a tool and its arguments. Values are bound or are arguments of the tool;
-names come from the catalogue and are quoted.
+In: a Reading, a Schema, the results so far. Out: the name of a tool and its arguments. Values are bound or are arguments of the
+tool; names come from the catalogue and are quoted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.backends.offline.tables.models import Condition, Group, Measure, Reading
+from assistant.backends.offline.tables.models import Condition, Measure, Reading
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.writing import sql_of
 
@@ -22,7 +22,7 @@ Call = tuple[str, dict[str, Any]]
 
 
 def call_for(reading: Reading, schema: Schema, results: Sequence[Mapping[str, Any]]) -> Call | None:
-    """The next call of a Reading, given the results of those before; None when all were made, or nothing was found to go on with."""
+    """The next call of a Reading, given the results of those before; None when all were made, or nothing was found to go on."""
     if reading.over is None:
         return _call(reading, schema) if not results else None
     if not results:
@@ -105,8 +105,3 @@ def _filter(condition: Condition) -> dict[str, Any]:
 def _aggregate(measure: Measure) -> dict[str, Any]:
     column = {"column": measure.ref.column} if measure.ref else {}
     return {"function": measure.function, **column, "as": measure.name}
-
-
-def group_of(reading: Reading, name: str) -> Group | None:
-    """The group that a column of the result is."""
-    return next((group for group in reading.groups if group.name == name), None)

@@ -21,13 +21,10 @@ _IRREGULAR = {
     "data": "datum",
     "ids": "id",
 }
-_ENDINGS = tuple(
-    sorted(
-        "ements ement ments ment ations ation tions tion alities ality ities ity ings ing iest ers er ed es en ful ly e s".split(),
-        key=len,
-        reverse=True,
-    )
-)
+_ENDINGS = (
+    "alities", "ements", "ations", "ality", "ation", "ement", "ities", "ments", "tions", "iest", "ings", "ment", "tion", "ers",
+    "ful", "ing", "ity", "ed", "en", "er", "es", "ly", "e", "s",
+)  # fmt: skip
 _SHORTEST_STEM = 3
 # Words of the general kind only. What stands in one line may be said for each other.
 _GROUPS = (
@@ -168,10 +165,16 @@ def name_words(name: str) -> list[str]:
     return [piece.lower() for part in _CAMEL.split(name) for piece in _PIECES.findall(part)]
 
 
-_MEMBERS: dict[str, set[int]] = {}
-for _number, _line in enumerate(_GROUPS):
-    for _word in _line.split():
-        _MEMBERS.setdefault(stem(_word), set()).add(_number)
+def _members() -> dict[str, frozenset[int]]:
+    """The groups that each stem is in."""
+    found: dict[str, frozenset[int]] = {}
+    for number, line in enumerate(_GROUPS):
+        for word in line.split():
+            found[stem(word)] = found.get(stem(word), frozenset()) | {number}
+    return found
+
+
+_MEMBERS = _members()
 
 
 @lru_cache(maxsize=65536)
@@ -182,15 +185,18 @@ def likeness(said: str, named: str) -> float:
         return 1.0
     if one.isdigit() or other.isdigit():
         return 0.0
-    full = _ABBREVIATIONS.get(other)
+    full = _ABBREVIATIONS.get(other, "")
     if full and stem(full) == stem(one):
         return 0.9
-    if len(other) >= _SHORTEST_STEM and len(one) > len(other) + 1 and one.startswith(other) and len(one) <= 3 * len(other):
+    if _shortens(other, one):
         return 0.9 if len(other) > _SHORTEST_STEM else 0.8
-    if len(stem(one)) > 4 and stem(other).startswith(stem(one)):
+    if len(stem(one)) > _SHORTEST_STEM + 1 and stem(other).startswith(stem(one)):
         return 0.75
-    if full and _MEMBERS.get(stem(full), set()) & _MEMBERS.get(stem(one), set()):
-        return 0.7
-    if _MEMBERS.get(stem(one), set()) & _MEMBERS.get(stem(other), set()):
-        return 0.7
-    return 0.0
+    groups = _MEMBERS.get(stem(one), frozenset())
+    return 0.7 if groups & (_MEMBERS.get(stem(other), frozenset()) | _MEMBERS.get(stem(full), frozenset())) else 0.0
+
+
+def _shortens(short: str, word: str) -> bool:
+    """Whether a word may be cut to another: "customer" to "cust"; not "agency" to "age", which is a word."""
+    cut = len(short) >= _SHORTEST_STEM and short[-1] not in "aeiouy" and word.startswith(short)
+    return cut and len(short) + 2 <= len(word) <= 3 * len(short)
