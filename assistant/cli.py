@@ -275,6 +275,25 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
 
 
 @archivist.command()
+@click.argument("name", required=False)
+@options.library_option
+@options.filter_options
+@options.json_option
+@options.quiet_option
+def tables(name: str | None, library: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+    """List the tables of the library, or describe one by its name or the beginning of it.
+
+    \b
+        archivist tables
+        archivist tables carrier_codes
+    """
+    from assistant.tables_command import Question, run
+
+    with options.open_library(library) as opened:
+        run(opened, options.filters(given), Question(name, given["today"]), as_json=as_json, quiet=quiet)
+
+
+@archivist.command()
 @click.argument("statement", required=False, metavar="SQL|-")
 @options.library_option
 @click.option("-p", "--parameter", "values", multiple=True, metavar="VALUE", help="For each ? in order; NAME=VALUE for :NAME.")

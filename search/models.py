@@ -68,7 +68,7 @@ class Extract:
 class Document:
     """A document of the library, without its text. Dates are ISO days; `date_source` says where `date` came from.
 
-    text_status: "ok", else the reason why there is no text ("scanned: no text layer", "table, not read yet").
+    text_status: "ok", else the reason why there is no text ("scanned: no text layer", "no reader for .docx yet").
     """
 
     id: int

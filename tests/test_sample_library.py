@@ -35,6 +35,8 @@ FORMATS = {
     ".sql": "sql",
     ".sh": "shell",
     ".csv": "csv",
+    ".tsv": "tsv",
+    ".xlsx": "xlsx",
     ".bin": "bin",
 }
 ENCODINGS = {
@@ -80,6 +82,11 @@ def text_of(path: str) -> str:
     file = LIBRARY / path
     if file.suffix == ".bin":
         return ""
+    if file.suffix == ".xlsx":
+        import openpyxl
+
+        book = openpyxl.load_workbook(file)
+        return "\n".join(str(cell.value) for sheet in book for row in sheet for cell in row if cell.value is not None)
     if file.suffix == ".pdf":
         import pypdf
 
@@ -269,6 +276,38 @@ def test_latency_has_several_plain_measurements_of_every_endpoint() -> None:
     counts = Counter(row["endpoint"] for row in rows)
     assert set(counts) == endpoints
     assert min(counts.values()) >= 3
+
+
+def test_the_workbook_has_what_makes_workbooks_hard() -> None:
+    import openpyxl
+
+    book = openpyxl.load_workbook(LIBRARY / "tables/2026-10-09-carrier-invoices.xlsx")
+    invoices = book["Invoices"]
+    assert book.sheetnames == ["Invoices", "Depots"]
+    assert [cell.value for cell in invoices[3]][:3] == ["Carrier code", "Carrier", "Month"], "below a title"
+    assert {str(area) for area in invoices.merged_cells.ranges} >= {"A1:G1", "B4:B6"}
+    assert [cell.number_format for cell in invoices[4]] == [
+        "0000",
+        "General",
+        "yyyy-mm-dd",
+        "dd.mm.yyyy",
+        "#,##0",
+        '#,##0.00\\ "€"',
+        "0.0%",
+    ]
+    assert {cell.data_type for cell in book["Depots"]["A"]} == {"s"}, "codes as text"
+
+
+def test_depots_are_the_same_in_all_tables() -> None:
+    import openpyxl
+
+    codes = [
+        str(cell.value) for cell in openpyxl.load_workbook(LIBRARY / "tables/2026-10-09-carrier-invoices.xlsx")["Depots"]["A"][1:]
+    ]
+    with (LIBRARY / "tables/2026-08-31-depot-hours.tsv").open(encoding="utf-8", newline="") as file:
+        assert [row["depot_code"] for row in csv.DictReader(file, delimiter="\t")] == codes
+    with (LIBRARY / "tables/2026-09-30-carrier-codes.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["depot_code"] for row in csv.DictReader(file)} == set(codes)
 
 
 def test_owners_and_authors_are_people_of_the_story() -> None:

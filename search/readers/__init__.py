@@ -7,26 +7,47 @@ they return is cleaned (`search.readers.cleaning`). Libraries that parse are imp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 
 from search.models import Extract
-from search.readers import formats, html, markdown, pdf, tabular, text
+from search.readers import formats, html, markdown, pdf, text
 
 __all__ = ["FORMATS", "Reader", "format_by_name", "read"]
 
 Reader = Callable[[bytes, Path], Extract]
 
+
+def _of_module(name: str) -> Reader:
+    """The reader of a module that is imported with the first file of its kind: those of tables need `search.tables` first."""
+
+    def read_with_module(data: bytes, path: Path) -> Extract:
+        extract: Extract = import_module(f"search.readers.{name}").read(data, path)
+        return extract
+
+    return read_with_module
+
+
+_DATABASES = _of_module("databases")
+_TABLES: Mapping[str, Reader] = {
+    **dict.fromkeys(("csv", "tsv"), _of_module("tabular")),
+    "xlsx": _of_module("workbooks"),
+    "ods": _of_module("opendocument"),
+    "parquet": _of_module("parquet"),
+    "sqlite": _DATABASES,
+}
 FORMATS: Mapping[str, Reader] = {
     **dict.fromkeys(formats.TEXTS, text.read),
     **dict.fromkeys(formats.MARKDOWN, markdown.read),
     **dict.fromkeys(formats.HTML, html.read),
     **dict.fromkeys(formats.XML, html.read_xml),
     **dict.fromkeys(formats.PDF, pdf.read),
-    **dict.fromkeys(formats.DELIMITED, tabular.read),
+    **{suffix: _of_module("records") for suffix, name in formats.TEXTS.items() if name == "json"},
+    **{suffix: _TABLES[name] for suffix, name in formats.TABLES.items()},
 }
 _BINARY_STARTS = (
     *(b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF"),
-    *(b"SQLite format 3\0", b"\xd0\xcf\x11\xe0", b"\xca\xfe\xba\xbe", b"OggS", b"fLaC", b"ID3", b"RIFF", b"MZ\x90"),
+    *(b"\xd0\xcf\x11\xe0", b"\xca\xfe\xba\xbe", b"OggS", b"fLaC", b"ID3", b"RIFF", b"MZ\x90"),
 )
 
 
@@ -37,13 +58,11 @@ def read(path: Path, data: bytes) -> Extract:
     ReadError with a short reason when it is broken.
     """
     suffix = formats.suffix_of(path)
-    if suffix in formats.TABLES:
-        return _without_text(suffix, "table, not read yet")
-    if suffix in formats.LATER:
-        return _without_text(suffix, f"no reader for {suffix} yet")
-    if suffix in formats.BINARY:
-        return _without_text(suffix, f"binary: {formats.BINARY[suffix]}")
-    reader = FORMATS.get(suffix) or _sniffed(data, path)
+    reader = _DATABASES if data.startswith(formats.SQLITE) else FORMATS.get(suffix)
+    reason = None if reader else _known_reason(suffix)
+    if reason is not None:
+        return _without_text(suffix, reason)
+    reader = reader or _sniffed(data, path)
     if not data:
         return Extract(text="", format=format_by_name(path) or "text", no_text="empty file")
     if reader is None:
@@ -51,19 +70,20 @@ def read(path: Path, data: bytes) -> Extract:
     return reader(data, path)
 
 
+def _known_reason(suffix: str) -> str | None:
+    """Why nothing is read of the files with this suffix, whatever they hold."""
+    if suffix in formats.LATER:
+        return f"no reader for {suffix} yet"
+    return f"binary: {formats.BINARY[suffix]}" if suffix in formats.BINARY else None
+
+
 def format_by_name(path: Path) -> str | None:
     """The format that a file's name promises, where its content cannot tell; its suffix where that is no known one."""
     suffix = formats.suffix_of(path)
     families = (("markdown", formats.MARKDOWN), ("html", formats.HTML), ("xml", formats.XML), ("pdf", formats.PDF))
     known = next((name for name, suffixes in families if suffix in suffixes), None)
-    return (
-        known
-        or formats.NAMES.get(path.name.lower())
-        or formats.DELIMITED.get(suffix)
-        or formats.TEXTS.get(suffix)
-        or suffix.removeprefix(".")
-        or None
-    )
+    known = known or formats.NAMES.get(path.name.lower()) or formats.TEXTS.get(suffix) or formats.TABLES.get(suffix)
+    return known or suffix.removeprefix(".") or None
 
 
 def _without_text(suffix: str, reason: str) -> Extract:

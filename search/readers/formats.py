@@ -110,11 +110,19 @@ INTERPRETERS: dict[str, str] = {
 }
 
 DELIMITED: dict[str, str] = _by_suffix({"csv": "csv", "tsv": "tsv tab"})
-TABLES = frozenset({".xlsx", ".xlsm", ".ods", ".parquet"})
+TABLES: dict[str, str] = DELIMITED | _by_suffix(
+    {
+        "xlsx": "xlsx xlsm",
+        "ods": "ods",
+        "parquet": "parquet pq",
+        "sqlite": "sqlite sqlite3 db db3 s3db sl3",
+    }
+)
+SQLITE = b"SQLite format 3\0"  # how such a file begins, whatever its suffix
 LATER = frozenset(
     {
         *(".docx", ".docm", ".doc", ".odt", ".rtf", ".pptx", ".pptm", ".ppt", ".odp", ".xls", ".pages", ".numbers", ".key"),
-        *(".epub", ".mobi", ".azw3", ".eml", ".mbox", ".msg", ".ipynb", ".sqlite", ".sqlite3", ".db"),
+        *(".epub", ".mobi", ".azw3", ".eml", ".mbox", ".msg", ".ipynb"),
         *(".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".mht", ".mhtml", ".djvu", ".ps", ".p7s"),
     }
 )

@@ -16,7 +16,8 @@ from itertools import islice
 from typing import Any
 
 from search.tables.models import Column, ColumnType, Table, TableDraft
-from search.tables.naming import Entry, is_valid, settled, wished
+from search.tables.names import quoted
+from search.tables.naming import Entry, is_valid, settled, wishes
 
 Allowed = tuple[str, Sequence[object]]  # a SELECT of document ids with its bound parameters
 
@@ -32,6 +33,7 @@ _DECLARED: dict[ColumnType, str] = {
 }
 _DEFAULTS = asdict(Column("", "text"))
 _ROWS_AT_ONCE = 1000
+_TRIED = 20
 
 
 def add_tables(connection: sqlite3.Connection, document: int, drafts: Sequence[TableDraft]) -> None:
@@ -80,14 +82,7 @@ def settle(connection: sqlite3.Connection) -> None:
     ).fetchall()
     entries = {Entry(*rest): (table, name) for table, name, *rest in rows}
     final = settled(entries)
-    changing = [(*entries[entry], name) for entry, name in final.items() if entries[entry][1] != name]
-    # Names that others, or themselves in other letters, are about to have go out of their way first: two tables may swap theirs.
-    wanted = {name.casefold() for _, _, name in changing}
-    for table, old, _ in changing:
-        if old.casefold() in wanted:
-            _rename(connection, table, old, _unnamed(table))
-    for table, old, name in changing:
-        _rename(connection, table, _unnamed(table) if old.casefold() in wanted else old, name)
+    _rename(connection, [(*entries[entry], name) for entry, name in final.items() if entries[entry][1] != name])
     connection.execute("DELETE FROM _unsettled")
 
 
@@ -121,17 +116,11 @@ def digest(draft: TableDraft) -> bytes:
     return hashed.digest()
 
 
-def quoted(name: str) -> str:
-    """A name as SQL takes it whatever it holds."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _first_name(connection: sqlite3.Connection, entry: Entry) -> str:
-    """The name to begin with: the one wished for where it is free, for renaming costs more the more tables there are."""
-    name = wished(entry)
-    taken = connection.execute("SELECT 1 FROM _tables WHERE name = ?", (name,)).fetchone()
-    if is_valid(name) and taken is None:
-        return name
+    """The name to begin with: the best that is free, for renaming costs more the more tables there are."""
+    for name in islice(wishes(entry), _TRIED):
+        if is_valid(name) and connection.execute("SELECT 1 FROM _tables WHERE name = ?", (name,)).fetchone() is None:
+            return name
     return _unnamed(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM _tables").fetchone()[0])
 
 
@@ -141,9 +130,17 @@ def _drop_gone(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE _unsettled SET gone = NULL")
 
 
-def _rename(connection: sqlite3.Connection, table: int, old: str, new: str) -> None:
-    connection.execute(f"ALTER TABLE main.{quoted(old)} RENAME TO {quoted(new)}")
-    connection.execute("UPDATE _tables SET name = ? WHERE id = ?", (new, table))
+def _rename(connection: sqlite3.Connection, changes: Sequence[tuple[int, str, str]]) -> None:
+    """Give tables, as (id, old name, new name), their new names; several may swap theirs."""
+    waiting = {old.casefold(): (table, old, new) for table, old, new in changes}
+    while waiting:
+        free = [key for key, (_, _, new) in waiting.items() if new.casefold() not in waiting]
+        for key in free or [next(iter(waiting))]:
+            table, old, new = waiting.pop(key)
+            if not free:  # they wait for each other, or for themselves in other letters: one steps aside
+                new, waiting[_unnamed(table)] = _unnamed(table), (table, _unnamed(table), new)
+            connection.execute(f"ALTER TABLE main.{quoted(old)} RENAME TO {quoted(new)}")
+            connection.execute("UPDATE _tables SET name = ? WHERE id = ?", (new, table))
 
 
 def _unnamed(table: int) -> str:

@@ -72,14 +72,12 @@ def decide(columns: Sequence[Cells]) -> list[Decided]:
 
 
 def _sorted(column: Cells) -> _Sorted:
-    texts: Counter[str] = Counter()
     natives: dict[str, list[tuple[Any, str]]] = {}
     for row, cell in enumerate(column.cells):
-        if isinstance(cell, str):
-            texts[cell] += 1
-        elif cell is not None:
+        if cell is not None and not isinstance(cell, str):
             natives.setdefault(_kind(cell), []).append((cell, column.units.get(row, "")))
-    texts = Counter({text: count for text, count in texts.items() if text.strip()})
+    found = Counter(cell for cell in column.cells if isinstance(cell, str))
+    texts = Counter({text: count for text, count in found.items() if text.strip()})
     markers = Counter({text: count for text, count in texts.items() if text.strip().lower() in _MARKERS})
     return _Sorted(texts - markers, markers, natives)
 
@@ -130,7 +128,7 @@ def _decided(column: Cells, parts: _Sorted, outcome: Reading | Refusal) -> Decid
         return Decided("text", values, note=outcome.reason)
     notes = list(outcome.notes)
     if parts.markers:
-        notes.append(f"{examples(list(parts.markers))} read as no value ({parts.markers.total()} times)")
+        notes.append(f"{examples(list(parts.markers))} read as no value (in {parts.markers.total()} of {len(column.cells)} rows)")
     values = [
         outcome.values.get(cell)
         if isinstance(cell, str)

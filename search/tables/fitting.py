@@ -15,7 +15,8 @@ from search.tables.models import Column, TableDraft, Value
 
 MOST_COLUMNS = 1000  # half of what SQLite takes in a table; nobody asks about more by name
 _MOST_CHARACTERS = 200  # of a column's name
-_MOST_TOLD = 3
+_MOST_TABLES = 3  # told by name
+_MOST_REMARKS = 5
 _UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _LARGEST = 2**63
@@ -30,16 +31,23 @@ def fitted(drafts: Sequence[TableDraft]) -> tuple[TableDraft, ...]:
 
 
 def in_words(drafts: Sequence[TableDraft]) -> list[str]:
-    """What is told of a file's tables when it is indexed: their sizes, then their notes."""
+    """What is told of a file's tables when it is indexed: their sizes, then their notes and those of columns, the first ones."""
     if not drafts:
         return []
     sizes = [f"{counted(len(draft.rows), 'row')}, {counted(len(draft.columns), 'column')}" for draft in drafts]
+    remarks = [remark for draft in drafts for remark in _remarks(draft, of=f"{draft.label}: " if len(drafts) > 1 else "")]
+    if len(remarks) > _MOST_REMARKS:
+        remarks[_MOST_REMARKS:] = [f"and {len(remarks) - _MOST_REMARKS} more remarks"]
     if len(drafts) == 1:
-        return [*sizes, *drafts[0].notes]
-    named = [f"{draft.label} {size}" for draft, size in zip(drafts[:_MOST_TOLD], sizes, strict=False)]
-    more = [f"and {len(drafts) - _MOST_TOLD} more"] if len(drafts) > _MOST_TOLD else []
-    notes = [f"{draft.label}: {note}" for draft in drafts for note in draft.notes]
-    return [f"{len(drafts)} tables: {'; '.join([*named, *more])}", *notes]
+        return [*sizes, *remarks]
+    named = [f"{draft.label} {size}" for draft, size in zip(drafts[:_MOST_TABLES], sizes, strict=False)]
+    more = [f"and {len(drafts) - _MOST_TABLES} more"] if len(drafts) > _MOST_TABLES else []
+    return [f"{len(drafts)} tables: {'; '.join([*named, *more])}", *remarks]
+
+
+def _remarks(draft: TableDraft, *, of: str) -> Iterator[str]:
+    yield from (f"{of}{note}" for note in draft.notes)
+    yield from (f"{of}{column.name}: {column.note}" for column in draft.columns if column.note)
 
 
 def _fitted(draft: TableDraft) -> TableDraft:

@@ -46,7 +46,7 @@ def tabulate(grid: Grid, *, header: Literal["detect", "first"] = "detect") -> Ta
     def place(row: int) -> str:
         return f"line {grid.lines[row]}" if grid.lines else f"row {row + 1}"
 
-    layout = lay_out(grid.rows, place, detect=header == "detect")
+    layout = lay_out(grid.rows, place, detect=header == "detect", told_short=bool(grid.lines))
     if layout is None:
         return None
     notes = [*grid.notes, *layout.notes]

@@ -45,8 +45,11 @@ class Layout:
     notes: tuple[str, ...]
 
 
-def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, detect: bool) -> Layout | None:
-    """Find the table; None where no cell holds anything. place: how to speak of a row ("line 7"). detect: or the first row."""
+def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, detect: bool, told_short: bool) -> Layout | None:
+    """Find the table; None where no cell holds anything. place: how to speak of a row ("line 7"). detect: or the first row.
+
+    told_short: whether a short row is worth a remark; sheets leave out empty cells at the end of any row.
+    """
     extents = [_extent(row) for row in rows]
     filled = [number for number, extent in enumerate(extents) if extent]
     if not filled:
@@ -74,11 +77,11 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
             notes.append("the rows have one cell more than the header: their first is taken for an unnamed one")
     units: tuple[str, ...] = ()
     if detect and top is not None and len(body) > 1:
-        units = _units_row(rows[body[0]], len(header))
+        units = _units_row(rows[body[0]], rows[body[1]], len(header))
         if units:
             notes.append(f"{place(body[0])} holds units")
             body = body[1:]
-    surplus, ragged = _ragged(rows, body, extents, len(header), place)
+    surplus, ragged = _ragged(rows, body, extents, width=len(header), place=place, told_short=told_short)
     notes += ragged
     if body and (total := _total(rows[body[-1]])):
         notes.append(f"the last row is a total ({total}): leave it out of sums")
@@ -217,21 +220,30 @@ def _without_footer(
     return body, []
 
 
-def _units_row(row: Sequence[Cell], width: int) -> tuple[str, ...]:
-    """What a row of units below the header says, () where the row is none: at least two units, in brackets or not, and no more."""
+def _units_row(row: Sequence[Cell], below: Sequence[Cell], width: int) -> tuple[str, ...]:
+    """What a row of units below the header says; () where it holds anything but units, at least two, over values."""
     held = _held(row)
     told = {column: unit(_label(cell).strip("()[] ")) if isinstance(cell, str) else None for column, cell in held if column < width}
     if len(held) < 2 or len(told) < len(held) or not all(told.values()):
+        return ()
+    under = [cell for column, cell in _held(below) if column in told]
+    if not under or not all(map(_is_value, under)):
         return ()
     return tuple(told.get(column) or "" for column in range(width))
 
 
 def _ragged(
-    rows: Sequence[Sequence[Cell]], body: Sequence[int], extents: Sequence[int], width: int, place: Callable[[int], str]
+    rows: Sequence[Sequence[Cell]],
+    body: Sequence[int],
+    extents: Sequence[int],
+    *,
+    width: int,
+    place: Callable[[int], str],
+    told_short: bool,
 ) -> tuple[int, list[str]]:
     """How many columns the longest rows add, and remarks on rows that are longer or shorter than the header."""
     longer = [number for number in body if extents[number] > width]
-    shorter = [number for number in body if len(rows[number]) < width]
+    shorter = [number for number in body if len(rows[number]) < width] if told_short else []
     surplus = max((extents[number] - width for number in longer), default=0)
     notes = []
     if longer:
@@ -239,7 +251,7 @@ def _ragged(
         where = f"column_{width + 1}" + (f" to column_{width + kept}" if kept > 1 else "") if kept else "the last column"
         joined = f", what goes beyond is joined in the last of them (up to {surplus} cells)" if surplus > kept > 0 else ""
         have = "rows have" if len(longer) > 1 else "row has"
-        notes.append(f"{len(longer)} {have} more cells than the header (first {place(longer[0])}): {where} holds them{joined}")
+        notes.append(f"{len(longer)} {have} more cells than the header (first {place(longer[0])}): they are in {where}{joined}")
         surplus = kept
     if shorter:
         have = "rows have" if len(shorter) > 1 else "row has"

@@ -14,6 +14,7 @@ from search.dates.days import MONTH, MONTHS, fold
 
 MomentKind = Literal["date", "datetime", "time"]
 
+_DIGIT = re.compile(r"[0-9]")
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CLOCK = (
     r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?P<fraction>[.,][0-9]{1,9})?)?"
@@ -56,7 +57,7 @@ def moment(text: str) -> Moment | None:
     9:30 is as likely a duration: a time has two digits for its hour, or seconds, or "am" and "pm".
     """
     text = text.strip()
-    if not 5 <= len(text) <= _MAX_CHARACTERS or not any(character.isdigit() for character in text):
+    if not 5 <= len(text) <= _MAX_CHARACTERS or not _DIGIT.search(text):
         return None
     if _ISO_DAY.fullmatch(text):
         day = _day(int(text[:4]), int(text[5:7]), int(text[8:]))

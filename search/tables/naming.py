@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from pathlib import PurePosixPath
 
@@ -52,6 +53,21 @@ def wished(entry: Entry) -> str:
     return stem if entry.alone else _joined(stem, folded_name(entry.label) or str(entry.ordinal + 1))
 
 
+def wishes(entry: Entry) -> Iterator[str]:
+    """The names that a table takes, the one it likes best first; without end, and with some that are reserved."""
+    first = wished(entry)
+    yield first
+    base = _joined(_stem(entry.path), folded_name(entry.label)) if entry.keeps_name else first
+    yield base if entry.keeps_name else _joined(first, "table")
+    for folder in reversed(PurePosixPath(entry.path).parts[:-1]):
+        room = LONGEST - 1 - len(base)
+        if (name := folded_name(folder)) and room > 0:
+            base = _begun(f"{name[:room].strip('_')}_{base}".lstrip("_"))
+            yield base
+    for number in count(2):
+        yield _joined(first, str(number))
+
+
 def settled(entries: Iterable[Entry]) -> dict[Entry, str]:
     """The name of every table: no two alike, without regard to case, none reserved, at most 60 characters."""
     names: dict[Entry, str] = {}
@@ -64,9 +80,9 @@ def settled(entries: Iterable[Entry]) -> dict[Entry, str]:
             names[entry] = name
             taken.add(_key(name))
         else:
-            late.append((entry, name))
-    for entry, first in late:
-        names[entry] = next(name for name in _second_wishes(entry, first) if is_valid(name) and _key(name) not in taken)
+            late.append(entry)
+    for entry in late:
+        names[entry] = next(name for name in wishes(entry) if is_valid(name) and _key(name) not in taken)
         taken.add(_key(names[entry]))
     return names
 
@@ -86,6 +102,7 @@ def folded_name(text: str) -> str:
     return re.sub("_+", "_", kept).strip("_")
 
 
+@lru_cache(maxsize=10_000)  # all tables are named again whenever one comes or goes
 def _stem(path: str) -> str:
     """A file's name as a table's."""
     written = PurePosixPath(path).stem
@@ -106,19 +123,6 @@ def _kept(label: str) -> str:
     if _OURS.match(shown) and shown.strip("_"):
         shown = f"table_{shown.lstrip('_')}"
     return shown.strip("_ ") and shown[:LONGEST].strip()
-
-
-def _second_wishes(entry: Entry, first: str) -> Iterator[str]:
-    """stem_table, or the file's stem before the name that a table keeps; one folder more in front at a time; numbers."""
-    base = _joined(_stem(entry.path), folded_name(entry.label)) if entry.keeps_name else first
-    yield base if entry.keeps_name else _joined(first, "table")
-    for folder in reversed(PurePosixPath(entry.path).parts[:-1]):
-        room = LONGEST - 1 - len(base)
-        if (name := folded_name(folder)) and room > 0:
-            base = _begun(f"{name[:room].strip('_')}_{base}".lstrip("_"))
-            yield base
-    for number in count(2):
-        yield _joined(first, str(number))
 
 
 def _joined(head: str, tail: str) -> str:

@@ -15,6 +15,8 @@ from search.tables.units import currency, unit
 MAX_DIGITS = 15  # longer ones are codes: a double holds 15 digits exactly, and account numbers begin there
 _MAX_CHARACTERS = 48
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
+_SURE = re.compile(r"-?(?:0|[1-9][0-9]{0,8})\.(?:[0-9]{1,2}|[0-9]{4,7})")  # no group of thousands has as many digits
+_DIGIT = re.compile(r"[0-9]")
 _WRITTEN = re.compile(
     r"(?P<open>\()?\s?(?P<sign>[-+])?\s?(?:(?P<before>[^\d\s.,'()+-]{1,5}(?:\.(?=\s))?)\s?)?(?P<inner>[-+])?\s?(?P<opened>\()?"
     r"(?P<core>[.,]?[0-9][0-9.,' ]*(?:[eE][-+]?[0-9]{1,3})?)(?P<dash>(?<=,)[-–—]{1,2})?"
@@ -51,7 +53,9 @@ def numeral(text: str) -> Numeral | None:
     if _PLAIN.fullmatch(text):
         value = int(text)
         return Numeral(value, value)
-    if len(text) > _MAX_CHARACTERS or not any(character.isdigit() for character in text):
+    if _SURE.fullmatch(text):
+        return Numeral(float(text), None)
+    if len(text) > _MAX_CHARACTERS or not _DIGIT.search(text):
         return None
     match = _WRITTEN.fullmatch(text if text.isascii() else text.translate(_SPACES))
     return _read(match) if match else None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from search.readers.cleaning import one_line
 from search.tables.models import ColumnType, Value
@@ -20,8 +20,10 @@ from search.tables.moments import Moment, moment, spelled
 from search.tables.numerals import MAX_DIGITS, Number, Numeral, is_code, numeral
 
 Texts = Mapping[str, int]
+Found = TypeVar("Found", Numeral, Moment)
 _GROUPS_OF_THREE = re.compile(r"[0-9]{3}(?: [0-9]{3})+")
 _LARGEST = 2**63 - 1
+_EXACT = 2**53  # up to here a double holds every whole number
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,9 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
     natives: with the unit of their number format. decimal: the sign that the rest of the file proves, for a column that could be
     read either way.
     """
-    read = {text: numeral(text) for text in texts}
-    found = {text: value for text, value in read.items() if value is not None}
+    found, failing = _read(texts, len(natives), numeral)
     unit, unit_note = _unit(found, natives)
-    reason = _no_numbers(texts, [text for text in texts if text not in found], natives)
+    reason = _no_numbers(texts, failing, natives)
     if reason is not None or unit is None:
         return Refusal(unit_note if reason is None else reason)
     convention = _convention(found, decimal)
@@ -82,7 +83,7 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
     chosen, proven = convention
     values = {text: value.comma if chosen == "," else value.point for text, value in found.items()}
     real = unit == "%" or any(isinstance(value, float) for value in values.values())
-    real = real or any(value != int(value) for value, _ in natives)
+    real = real or any(isinstance(value, float) and (not value.is_integer() or abs(value) > _EXACT) for value, _ in natives)
     cast = float if real else int
     return Reading(
         type="real" if real else "integer",
@@ -92,6 +93,24 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
         notes=tuple(note for note in (unit_note, *_remarks(found, values, chosen, proven, unit)) if note),
         decimal=proven,
     )
+
+
+def _read(texts: Texts, natives: int, reader: Callable[[str], Found | None]) -> tuple[dict[str, Found], list[str]]:
+    """What the texts read as, and those that do not. Stops when so many fail that nothing is to be told of it."""
+    total = sum(texts.values()) + natives
+    found: dict[str, Found] = {}
+    failing: list[str] = []
+    failed = 0
+    for text, count in texts.items():
+        value = reader(text)
+        if value is not None:
+            found[text] = value
+            continue
+        failing.append(text)
+        failed += 0 if is_code(text) else count
+        if failed * 2 > total:
+            break
+    return found, failing
 
 
 def _no_numbers(texts: Texts, failing: Sequence[str], natives: Sequence[tuple[Number, str]]) -> str | None:
@@ -108,7 +127,7 @@ def _no_numbers(texts: Texts, failing: Sequence[str], natives: Sequence[tuple[Nu
 
 
 def _fits(value: Number) -> bool:
-    return abs(value) <= _LARGEST if isinstance(value, int) else math.isfinite(value)
+    return -_LARGEST - 1 <= value <= _LARGEST if isinstance(value, int) else math.isfinite(value)
 
 
 def _unit(found: Mapping[str, Numeral], natives: Sequence[tuple[Number, str]]) -> tuple[str | None, str]:
@@ -164,11 +183,9 @@ def _remarks(
 
 def as_moments(texts: Texts, natives: Sequence[date | time]) -> Reading | Refusal:
     """Dates, datetimes or times as ISO texts, the day or the month first as the column itself decides."""
-    read = {text: moment(text) for text in texts}
-    failing = [text for text, found in read.items() if found is None]
+    found, failing = _read(texts, len(natives), moment)
     if failing:
         return Refusal(_failing(texts, failing, len(natives), "no dates or times"))
-    found = {text: value for text, value in read.items() if value is not None}
     kinds = {value.kind for value in found.values()} | {_kind(value) for value in natives}
     midnights = all(not isinstance(value, datetime) or value.time() == time() for value in natives)
     if natives and midnights and not any(value.kind == "datetime" for value in found.values()):

@@ -58,7 +58,6 @@ _INSTEAD = {
     "year": "strftime('%Y', d)",
 }
 _DIALECT = {
-    ":": "CAST(x AS type) in place of x::type",
     "all": "SQLite has no ALL: max(...) or min(...) of the subquery",
     "any": "SQLite has no ANY: IN (SELECT ...) or EXISTS",
     "fetch": "LIMIT n in place of FETCH FIRST",
@@ -113,7 +112,7 @@ def error_of(failure: Mapping[str, Any], statement: Statement, tables: Columns, 
         match = re.search(pattern, message)
         if match:
             return words(match, statement, tables)
-    return QueryError(f"sql: {message}")
+    return QueryError(f"sql: SQLite says {message}")
 
 
 def _refusal(action: str, what: str, message: str, statement: Statement, tables: Columns) -> QueryError:
@@ -144,11 +143,11 @@ def _no_column(match: re.Match[str], statement: Statement, tables: Columns) -> Q
         return QueryError(f'no column "{_short(column)}" in {owner}{near} Its columns are {_listed(tables[owner])}.')
     if table:
         return QueryError(f'no column "{_short(name)}": nothing is called "{_short(table)}" there; {_there_are(tables)}')
-    columns = _columns(statement, tables)
-    near = _meant(column, {word.lower(): word for word in columns})
     used = [each for each in tables if each.lower() in statement.words]
+    where = f" in {_listed(used)}" if used else ": the statement names no table"
+    near = _meant(column, {word.lower(): word for word in _columns(statement, tables)})
     within = f" Columns of {used[0]}: {_listed(tables[used[0]])}." if len(used) == 1 else ""
-    return QueryError(f'no column "{_short(name)}"{near}{within}')
+    return QueryError(f'no column "{_short(name)}"{where}{near}{within}')
 
 
 def _no_table(match: re.Match[str], _: Statement, tables: Columns) -> QueryError:

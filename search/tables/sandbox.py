@@ -70,7 +70,7 @@ def run(
     known = {**{name: columns.split(", ") for name, (columns, _) in VIEWS.items()}, **tables}
     request = {
         "library": connections.read_only_uri(path),
-        "sql": sql,
+        "sql": statement.text,
         "strict": statement.strict,
         "token": secrets.token_hex(16),
         "parameters": _sendable(bound),

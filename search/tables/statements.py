@@ -26,13 +26,14 @@ _TOKEN = re.compile(
   | (?P<name>   "[^"]*(?:""[^"]*)*" )
   | (?P<quoted> `[^`]*(?:``[^`]*)*` | \[[^\]]*\] )
   | (?P<blob>   [xX]'[^']*' )
-  | (?P<parameter> \?[0-9]* | [:@$\#](?:[0-9A-Za-z_$\x80-\U0010ffff]|::)+(?:\([^\s)]*\))? )
+  | (?P<parameter> \?[0-9]* | [:@$](?:[0-9A-Za-z_$\x80-\U0010ffff]|::)+(?:\([^\s)]*\))? )
   | (?P<number> 0[xX][0-9a-fA-F]+ | (?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)? )
   | (?P<word>   [A-Za-z_\x80-\U0010ffff][0-9A-Za-z_$\x80-\U0010ffff]* )
   | (?P<sign>   . )
     """,
     re.VERBOSE | re.DOTALL,
 )
+_LIKE_A_SPACE = re.compile(r"[^\S \t\n\f\r]|[\u200b-\u200f\u2060]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INSTEAD = {
     "EXPLAIN": "EXPLAIN shows no data; send the SELECT itself",
@@ -62,7 +63,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One SELECT as text and as tokens, without comments."""
+    """One SELECT as text, without what follows it, and as tokens, without comments."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -123,7 +124,12 @@ def read_statement(sql: str) -> Statement:
     if first not in {"SELECT", "WITH", "VALUES"}:
         shown = f"{first} {tokens[1].text.upper()}" if first in {"CREATE", "DROP", "ALTER"} and len(tokens) > 1 else first
         raise QueryError(f"refused: {shown[:40]}: {_INSTEAD.get(first, ONLY_READS)}")
-    return Statement(sql, tokens)
+    unseen = next(
+        (match for token in tokens if token.kind in {"word", "sign"} for match in _LIKE_A_SPACE.finditer(token.text)), None
+    )
+    if unseen is not None:
+        raise QueryError(f"sql: got the character U+{ord(unseen[0]):04X} outside of quotes, want a plain space or none")
+    return Statement(sql[: tokens[-1].start + len(tokens[-1].text)], tokens)
 
 
 def _check_text(sql: str) -> None:
@@ -145,4 +151,6 @@ def _tokens(sql: str) -> Iterator[Token]:
         if kind == "sign" and text in "'\"`[":
             what = "a text" if text == "'" else "a name"
             raise QueryError(f"sql: {what} that begins with {sql[match.start() :][:20]!r} is not closed")
+        if kind == "sign" and text == ":":
+            raise QueryError('sql: got ":" before no name; CAST(x AS type) in place of x::type')
         yield Token(kind, text, match.start())  # type: ignore[arg-type] # the groups are the kinds

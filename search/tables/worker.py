@@ -28,7 +28,7 @@ else:
 
 TYPE_CHECKING = False  # typing, pathlib and secrets take as long to load as all the rest together
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 HEAP = 256_000_000  # bytes that SQLite may use
@@ -159,6 +159,8 @@ class Room:
         self._hidden |= {name.lower() for (name,) in execute("PRAGMA module_list")} - {*TREES}
         # A virtual table is declared in words that the authorizer would refuse: these two are made before it listens.
         execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
+        for name in ("printf", "format"):
+            self.connection.create_function(name, -1, _bounded_printf(), deterministic=True)
         execute("PRAGMA query_only = ON")
         for category, limit in LIMITS.items():
             self.connection.setlimit(category, limit)
@@ -313,6 +315,20 @@ def _add_functions(connection: sqlite3.Connection) -> None:
     from search.functions import add_functions
 
     add_functions(connection)
+
+
+def _bounded_printf() -> Callable[..., Any]:
+    """SQLite's own printf; where a text becomes too long, some versions of it give NULL, a wrong answer: this one fails."""
+    spare = sqlite3.connect(":memory:", isolation_level=None)
+    spare.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LIMITS[sqlite3.SQLITE_LIMIT_LENGTH])
+
+    def printf(*values: Any) -> Any:
+        text = spare.execute(f"SELECT printf({', '.join('?' * len(values))})", values).fetchone()[0]
+        if text is None and values and values[0] not in {None, "", b""}:
+            raise OverflowError  # which Python tells SQLite as "string or blob too big"
+        return text
+
+    return printf
 
 
 def _limit_the_process() -> None:

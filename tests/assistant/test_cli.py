@@ -26,7 +26,7 @@ from assistant.cli import main, run
 
 ROOT = Path(__file__).resolve().parents[2]
 Write = Callable[[str, str], Path]
-COMMANDS = ["index", "search", "show", "status", "roots", "forget"]
+COMMANDS = ["index", "search", "show", "tables", "sql", "status", "roots", "forget"]
 
 
 @dataclass(frozen=True)
@@ -602,6 +602,7 @@ def hostile(folder: Path, archivist: Archivist) -> Path:
     (folder / name).write_text(
         f"---\ntitle: {front}\nauthor: {front}\ntags: [{front}]\ncategory: {front}\n---\n# H\n\ngateway {HOSTILE} end\n"
     )
+    (folder / f"hostile{HOSTILE.replace('/', '')}.csv").write_text(f"id,a{HOSTILE.strip()}b\n1,gateway {HOSTILE.strip()}\n2,x\n")
     assert archivist("index", folder).code == 0
     return folder
 
@@ -623,6 +624,10 @@ def hostile(folder: Path, archivist: Archivist) -> Path:
         [HOSTILE.replace(" ", "")],
         ["status"],
         ["status", "--json"],
+        ["tables"],
+        ["tables", "--json"],
+        ["tables", "hostile"],
+        ["tables", HOSTILE],
         ["roots"],
         ["index", "--rebuild", "-v"],
         ["index", "--rebuild", "--json"],

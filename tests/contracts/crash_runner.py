@@ -30,11 +30,10 @@ from typing import Any
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
-import plain_csv
 from holdings import Held, holdings, unsound
 from standin import StandIn
 
-from search import Library, LibraryError, connections, indexing, readers, upkeep
+from search import Library, LibraryError, connections, indexing, upkeep
 from search.embedding import Embedder
 
 OLD_NS, NEW_NS = 1_700_000_000_000_000_000, 1_700_600_000_000_000_000
@@ -397,7 +396,6 @@ def main() -> None:
     started = time.monotonic()
     # Small transactions: a run over few files has several of them, and a kill can fall between any two.
     indexing._BATCH_DOCUMENTS = 6
-    readers.read = plain_csv.read
     scene = Scene(chosen.place, real_embedder() if chosen.real else StandIn(), chosen.documents)
     if chosen.kind == "operations":
         at_every_operation(scene)

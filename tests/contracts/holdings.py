@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from search.tables.catalogue import quoted
+from search.tables.names import quoted
 from search.tables.naming import Entry, settled
 
 Row = tuple[Any, ...]

@@ -8,9 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from holdings import unsound
 from standin import StandIn
 
 from search import Filters, Library, NotFoundError, QueryError, upkeep
+from search.tables import catalogue
+from search.tables.names import quoted
 
 SECRET = "The combination of the safe is heliotrope seventeen."
 KEPT = "The safe was delivered in spring and stands in the cellar."
@@ -110,6 +113,14 @@ def everything_said(library: Library) -> Iterator[str]:
     yield from library.notes("heliotropes", Filters(tags=("heliotropes",), author=("heliotropes",)))
     yield from library.why_empty("heliotropes", Filters(tags=("heliotropes",)))
     yield str(library.status())
+    yield from said_of_tables(library)
+
+
+def said_of_tables(library: Library) -> Iterator[str]:
+    """What the catalogue says of the tables that there are, and all that stands in them."""
+    for table in catalogue.read_tables(library._connection):
+        yield str(asdict(table))
+        yield from map(str, library._connection.execute(f"SELECT * FROM {quoted(table.name)}"))
 
 
 def unquoted(said: str) -> str:
@@ -156,6 +167,62 @@ def test_no_function_returns_the_text_of_a_removed_file(
                 with pytest.raises(QueryError):
                     function(old)
         assert library._connection.execute("SELECT count(*) FROM _moved_keys").fetchone()[0] == 0
+
+
+@pytest.fixture
+def secret_table(write: Write) -> Path:
+    """A table with the text that is to go in its name, a header and its rows, beside one that stays and wishes for its name."""
+    write("zones/heliotrope.csv", "zone,safe\nnorth,1\nsouth,2\n")
+    write("kept.md", f"# Deliveries\n\n{KEPT}\n")
+    return write("vault/heliotrope.csv", "safe,heliotrope code\ncellar,seventeen\nattic,combination\n")
+
+
+def by_taking_its_folder_over(file: Path, library: Path, embedder: StandIn) -> None:
+    (file.parents[1] / ".archivistignore").write_text("vault/\n", "utf-8")
+    upkeep.index(library, [file.parents[2]], embedder)
+
+
+def by_renaming_it_to_a_text_and_emptying_it(file: Path, library: Path, embedder: StandIn) -> None:
+    file.rename(file.with_suffix(".txt"))
+    upkeep.index(library, [file.parents[1]], embedder)
+    file.with_suffix(".txt").write_text("", "utf-8")
+    upkeep.index(library, [], embedder)
+
+
+def by_breaking_the_file(file: Path, library: Path, embedder: StandIn) -> None:
+    file.write_bytes(b"\x00\x01\x02" * 500)
+    upkeep.index(library, [file.parents[1]], embedder)
+
+
+def by_forgetting_the_root(file: Path, library: Path, embedder: StandIn) -> None:
+    assert upkeep.forget(library, file.parents[1]) == 3
+    upkeep.index(library, [file.parents[1] / "kept.md", file.parents[1] / "zones" / "heliotrope.csv"], embedder)
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        *REMOVALS,
+        by_taking_its_folder_over,
+        by_renaming_it_to_a_text_and_emptying_it,
+        by_breaking_the_file,
+        by_forgetting_the_root,
+    ],
+)
+def test_no_table_is_left_of_a_removed_file(
+    remove: Callable[[Path, Path, StandIn], None], secret_table: Path, folder: Path, library_file: Path, embedder: StandIn
+) -> None:
+    upkeep.index(library_file, [folder], embedder)
+    with Library.open(library_file, embedder=embedder) as library:
+        before = " ".join(said_of_tables(library))
+        assert all(word in before for word in ("heliotrope_code", "seventeen", "combination"))
+        assert [table.name for table in catalogue.read_tables(library._connection)] == ["heliotrope", "heliotrope_table"]
+    remove(secret_table, library_file, embedder)
+    assert unsound(library_file) == []
+    with Library.open(library_file, embedder=embedder) as library:
+        said = "\n".join(everything_said(library))
+        assert not re.search("heliotrope.code|seventeen|combination", said, re.IGNORECASE)
+        assert "('north', 1)" in said, "the other table, which may have the name now, stays"
 
 
 def test_a_record_of_a_removed_document_never_reads_another_one(

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import plain_csv
 import pytest
 from holdings import citations, holdings, unsound
 from hypothesis import HealthCheck, given, settings
@@ -58,11 +57,6 @@ steps = st.one_of(
     st.tuples(st.just("delete"), numbers, st.just(None)),
     st.tuples(st.just("index"), st.just(None), st.just(None)),
 )
-
-
-@pytest.fixture(autouse=True)
-def csv_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "read", plain_csv.read)
 
 
 def take(folder: Path, kind: str, one: object, two: object) -> None:
@@ -241,22 +235,23 @@ def test_another_reader_of_the_same_bytes_makes_other_tables(
     library = tmp_path / "library.db"
     upkeep.index(library, [folder], embedder)
 
-    def with_years(path: Path, data: bytes) -> Extract:
-        extract = plain_csv.read(path, data)
-        (table,) = extract.tables
-        columns = (table.columns[0], replace(table.columns[1], type="integer"))
-        rows = [(city, int(str(year))) for city, year in table.rows]
-        return replace(
-            extract, text=extract.text if text == "the same" else "Other.", tables=(replace(table, columns=columns, rows=rows),)
-        )
+    released = readers.read
 
-    monkeypatch.setattr(readers, "read", with_years)
+    def all_as_text(path: Path, data: bytes) -> Extract:
+        extract = released(path, data)
+        (table,) = extract.tables
+        columns = tuple(replace(column, type="text") for column in table.columns)
+        rows = [tuple(map(str, row)) for row in table.rows]
+        described = extract.text if text == "the same" else "Another description."
+        return replace(extract, text=described, tables=(replace(table, columns=columns, rows=rows),))
+
+    monkeypatch.setattr(readers, "read", all_as_text)
     for change in ("touch", "rename"):
         if change == "touch":
             os.utime(folder / "sales.csv", ns=(1_700_000_000_000_000_000,) * 2)
         else:
             (folder / "sales.csv").rename(folder / "prices.csv")
-            monkeypatch.setattr(readers, "read", plain_csv.read)
+            monkeypatch.setattr(readers, "read", released)
         upkeep.index(library, [folder], embedder)
         assert holdings(library) == holdings(rebuilt(folder, tmp_path / change))
     assert unsound(library) == []

@@ -17,6 +17,8 @@ from standin import StandIn
 
 from search import Filters, Hit, Library, upkeep
 from search.embedding import Vectors
+from search.tables import catalogue
+from search.tables.names import quoted
 
 DOCUMENTS, PASSAGES, GROUPS = 500, 3, 10
 VERSIONS = ("amber", "basalt", "cobalt", "damask")
@@ -152,6 +154,45 @@ def test_a_reader_goes_on_while_a_write_transaction_is_open(folder: Path, librar
         writer.close()
         assert reader.wrong == []
         assert library.count_documents()["total"] < DOCUMENTS
+
+
+def write_tables(folder: Path, version: str) -> None:
+    """40 tables, each with the version's name in every row; half of them wish for the name of one of the others."""
+    for number in range(40):
+        file = folder / f"{'ab'[number % 2]}" / f"measured{number // 2}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        waiting = file.with_name(".waiting")
+        rows = "".join(f"{place},{version},{number}\n" for place in range(100))
+        waiting.write_text(f"place,version,number\n{rows}", "utf-8")
+        waiting.replace(file)
+
+
+@pytest.mark.slow
+def test_a_reader_sees_whole_tables_under_their_names_while_they_are_rewritten(folder: Path, library_file: Path) -> None:
+    write_tables(folder, VERSIONS[0])
+    upkeep.index(library_file, [folder], StandIn())
+    seen: set[str] = set()
+    with Library.open(library_file, embedder=StandIn()) as library:
+        for version in VERSIONS[1:]:
+            write_tables(folder, version)
+            indexer = start_indexer(library_file, folder)
+            ended = False
+            while not ended:
+                ended = indexer.poll() is not None
+                with library.snapshot():
+                    tables = catalogue.read_tables(library._connection)
+                    assert len(tables) == 40
+                    for table in tables:
+                        count = f"SELECT count(*), min(version), max(version), min(number) FROM {quoted(table.name)}"
+                        rows, first, last, number = library._connection.execute(count).fetchone()
+                        assert (rows, first) == (100, last)
+                        assert table.path == f"{'ab'[number % 2]}/measured{number // 2}.csv"
+                        seen.add(first)
+            said, errors = indexer.communicate()
+            assert indexer.returncode == 0, errors
+            assert "changed 40" in said
+    assert seen == set(VERSIONS)
+    assert unsound(library_file) == []
 
 
 class Waiting(StandIn):

@@ -23,7 +23,8 @@ _SUFFIXES = (
     | dict.fromkeys(MARKDOWN, "markdown")
     | dict.fromkeys(HTML, "html")
     | dict.fromkeys(XML, "xml")
-    | {suffix: suffix[1:] for suffix in (*LATER, *TABLES, ".pdf")}
+    | TABLES
+    | {suffix: suffix[1:] for suffix in (*LATER, ".pdf")}
 )
 _KNOWN_FORMATS = frozenset(_SUFFIXES.values())
 _GERMAN_ENDINGS = ("en", "e", "n", "er")

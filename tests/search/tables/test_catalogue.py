@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import plain_csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +23,7 @@ from search.sources import content_hash
 from search.tables import catalogue
 from search.tables.fitting import MOST_COLUMNS, fitted, in_words
 from search.tables.models import Column, ColumnType, TableDraft, Value
+from search.tables.names import quoted
 
 
 def of(*names: str, rows: Sequence[tuple[Value, ...]] = ((1, "a"), (2, "b")), **more: object) -> TableDraft:
@@ -58,7 +58,7 @@ def names(connection: sqlite3.Connection) -> list[str]:
 
 
 def rows(connection: sqlite3.Connection, name: str) -> list[tuple[Value, ...]]:
-    return connection.execute(f"SELECT * FROM {catalogue.quoted(name)}").fetchall()
+    return connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()
 
 
 # Writing and reading
@@ -226,7 +226,7 @@ def test_settling_renames_no_table_that_has_its_name(connection: sqlite3.Connect
     assert renamed == []
     add(connection, "else/t7.csv", of(rows=[]))
     connection.set_trace_callback(None)
-    assert [sql.rpartition(" ")[2].strip('"') for sql in renamed] == ["_unnamed_8", "t7", "t7_table"]
+    assert [sql.rpartition(" ")[2].strip('"') for sql in renamed] == ["_unnamed_22", "t7_table", "t7"]
 
 
 # Making drafts fit
@@ -308,6 +308,13 @@ def test_sizes_and_notes_are_told() -> None:
     assert in_words(sheets) == ["5 tables: A 1 row, 2 columns; B 1 row, 2 columns; C 1 row, 2 columns; and 2 more", "B: odd"]
 
 
+def test_remarks_on_columns_are_told_until_there_are_too_many() -> None:
+    columns = tuple(Column(f"c{number}", "text", note="kept as text") for number in range(7))
+    told = in_words([TableDraft("", columns, [], ("2 rows were empty",))])
+    assert told[:3] == ["0 rows, 7 columns", "2 rows were empty", "c0: kept as text"]
+    assert told[6:] == ["and 3 more remarks"]
+
+
 # Older libraries
 
 
@@ -339,12 +346,9 @@ def first_version(library_file: Path, folder: Path, monkeypatch: pytest.MonkeyPa
     return library_file
 
 
-def test_an_older_library_gets_its_catalogue_and_a_backup_and_reads_its_tables(
-    first_version: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_library_gets_its_catalogue_and_a_backup_and_reads_its_tables(first_version: Path, folder: Path) -> None:
     with pytest.raises(LibraryError, match="older schema 1"):
         connections.open_for_reading(first_version)
-    monkeypatch.setattr("search.readers.read", plain_csv.read)
     said: list[Change | Progress] = []
     summary = upkeep.index(first_version, [folder], StandIn(), report=said.append)
     assert sorted(each.path for each in said if isinstance(each, Change)) == ["log.json", "sales.csv"]

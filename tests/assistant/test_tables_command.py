@@ -1,0 +1,137 @@
+"""`archivist tables`, and what index, status and forget say of tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from standin import StandIn
+
+from assistant.cli import run
+
+Run = Callable[..., tuple[int, str, str]]
+SALES = "customer;amount (EUR);day;kind\nAda;1.234,50;13.04.2025;new\nBob;2,00;05.04.2025;old\nCy;;31.12.2025;old\n"
+
+
+@pytest.fixture
+def archivist(library_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command line on the library of this test; gives the exit code and what was written to both streams."""
+    monkeypatch.setattr("search.embedding.load_embedder", lambda *_, **__: StandIn())
+    monkeypatch.setenv("ARCHIVIST_LIBRARY", str(library_file))
+
+    def command(*argv: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run([str(word) for word in argv])
+        written = capsys.readouterr()
+        return code, written.out, written.err
+
+    return command
+
+
+@pytest.fixture
+def shop(write: Callable[[str, str], Path], folder: Path, archivist: Run) -> Path:
+    """An indexed folder with three tables."""
+    write("shop/sales.csv", SALES)
+    write("2024/sales.csv", "code,n\n007,1\n")
+    write("2024/visits.tsv", "day\tvisits\n2024-01-01\t12\n")
+    write("note.md", "# Note\n\nNo table here.\n")
+    assert archivist("index", folder)[0] == 0
+    return folder
+
+
+def test_tables_are_listed_with_rows_columns_and_source(archivist: Run, shop: Path) -> None:
+    assert archivist("tables") == (
+        0,
+        "table        rows  columns  source\n"
+        "-----------  ----  -------  ---------------\n"
+        "sales           1        2  2024/sales.csv\n"
+        "sales_table     3        4  shop/sales.csv\n"
+        "visits          1        2  2024/visits.tsv\n",
+        "",
+    )
+
+
+def test_a_table_is_described_by_its_columns(archivist: Run, shop: Path) -> None:
+    code, out, err = archivist("tables", "sales_table")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "sales_table  3 rows, 4 columns, from shop/sales.csv"
+    assert lines[2].split() == ["column", "type", "unit", "nulls", "distinct", "range", "values"]
+    assert lines[5].split() == ["amount_eur", "real", "EUR", "1", "2", "2.0", "to", "1234.5"]
+    assert lines[6].split() == ["day", "date", "0", "3", "2025-04-05", "to", "2025-12-31"]
+    assert lines[7].split() == ["kind", "text", "0", "2", "new,", "old"]
+    assert any(line.startswith('amount_eur: "amount (EUR)" in the file; decimal comma') for line in lines[8:])
+
+
+@pytest.mark.parametrize("name", ["visits", "VISITS", "vis", " visits "])
+def test_a_unique_beginning_names_a_table(archivist: Run, shop: Path, name: str) -> None:
+    assert archivist("tables", name)[1].startswith("visits  1 row, 2 columns, from 2024/visits.tsv\n")
+
+
+def test_a_whole_name_goes_before_others_that_begin_so(archivist: Run, shop: Path) -> None:
+    assert archivist("tables", "sales")[1].startswith("sales  1 row")
+
+
+def test_an_unknown_table_is_refused_with_the_nearest_one(archivist: Run, shop: Path) -> None:
+    code, out, err = archivist("tables", "vists")
+    assert (code, out) == (2, "")
+    assert err == 'archivist: table: got "vists", want one of sales, sales_table, visits; did you mean "visits"?\n'
+
+
+def test_json_holds_all_that_is_known(archivist: Run, shop: Path) -> None:
+    listed = json.loads(archivist("tables", "--json")[1])["tables"]
+    assert [(table["name"], table["source"], table["rows"]) for table in listed] == [
+        ("sales", "2024/sales.csv", 1),
+        ("sales_table", "shop/sales.csv", 3),
+        ("visits", "2024/visits.tsv", 1),
+    ]
+    table = json.loads(archivist("tables", "sales_table", "--json")[1])["table"]
+    assert table == listed[1]
+    amount = table["columns"][1]
+    assert {name: amount[name] for name in ("name", "type", "unit", "nulls", "distinct", "minimum", "maximum", "header")} == {
+        "name": "amount_eur",
+        "type": "real",
+        "unit": "EUR",
+        "nulls": 1,
+        "distinct": 2,
+        "minimum": 2.0,
+        "maximum": 1234.5,
+        "header": "amount (EUR)",
+    }
+
+
+def test_filters_hold_for_tables(archivist: Run, shop: Path) -> None:
+    assert [line.split()[0] for line in archivist("tables", "--category", "2024")[1].splitlines()[2:]] == ["sales", "visits"]
+    code, out, err = archivist("tables", "sales_table", "--category", "2024")
+    assert (code, out) == (2, "")
+    assert "want one of sales, visits" in err
+    assert archivist("tables", "--category", "none") == (0, "", "no table: no file that passes the filters holds one\n")
+    assert archivist("tables", "--category", "none", "-q") == (0, "", "")
+    assert archivist("tables", "--during", "2024-02")[2].startswith("dated 2024-02-01 to 2024-02-29\n")
+
+
+def test_index_says_what_became_of_tables(archivist: Run, shop: Path, write: Callable[[str, str], Path], folder: Path) -> None:
+    write("shop/sales.csv", SALES + "Di;7,00;01.01.2025;new\n")
+    for dry in (["--dry-run"], []):
+        _, out, _ = archivist("index", folder, *dry)
+        assert out.startswith("~ shop/sales.csv: 4 rows, 4 columns; amount_eur: decimal comma; day: day first")
+        assert "; 1 table" in out.splitlines()[-1]
+    assert archivist("index", folder)[1] == "0 added, 0 changed, 0 moved, 0 removed, 4 unchanged\n"
+
+
+def test_files_of_tables_do_not_count_as_files_without_text(archivist: Run, shop: Path) -> None:
+    _, out, _ = archivist("status")
+    assert "tables     3, 5 rows\n" in out
+    assert "no text" not in out
+    known = json.loads(archivist("status", "--json")[1])
+    assert (known["tables"], known["rows"], known["coverage"]["without_text"]) == (3, 5, 0)
+
+
+def test_what_is_forgotten_is_no_table_any_more(archivist: Run, shop: Path) -> None:
+    assert archivist("forget", "2024/sales.csv")[1] == "removed 1 document; the files stay where they are\n"
+    assert [line.split()[0] for line in archivist("tables")[1].splitlines()[2:]] == ["sales", "visits"]
+    assert archivist("forget", shop)[0] == 0
+    assert archivist("tables")[2] == "no table: no file that passes the filters holds one\n"
+    assert archivist("tables", "sales")[2].startswith('archivist: table: got "sales", and there is no table\n')
