@@ -26,9 +26,9 @@ FORMS: tuple[Form, ...] = ("json", "jsonl", "csv")
 _LONGEST = 1_000_000  # characters that are read of a statement; the sandbox takes fewer and says how many
 _WIDEST = 200  # columns of a cell where the output is no terminal
 _NARROWEST = 8
-# ASCII digits, and no leading zeros: a code such as 007 is text.
+# ASCII digits, and no leading zeros: a code such as 007 is text, and so is a longer number than SQLite's integers hold.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})")
-_DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{0,30}|(?=[eE]))|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _typed(value: str) -> Value:
         return value[1:-1]
     if _WHOLE.fullmatch(value):
         return int(value)
-    return float(value) if len(value) <= 30 and _DECIMAL.fullmatch(value) else value
+    return float(value) if _DECIMAL.fullmatch(value) else value
 
 
 def _show(result: ResultSet, form: Form) -> None:

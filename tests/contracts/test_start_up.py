@@ -15,6 +15,7 @@ from search import upkeep
 _MODEL = ("torch", "transformers", "sentence_transformers", "tokenizers")
 _NETWORK = ("httpx", "ollama")
 _REST = ("prompt_toolkit",)
+_TABLES = ("openpyxl", "python_calamine", "pyarrow", "sqlglot", "numpy", "rich")
 _HELP = ("sqlite_utils", "pydantic", "numpy", "pypdf", "selectolax", "markdown_it", "charset_normalizer", "yaml", "watchfiles")
 
 # Runs a command with every socket refused, then says which modules it has loaded.
@@ -66,6 +67,14 @@ def test_what_needs_no_model_loads_none_and_opens_no_socket(arguments: tuple[str
     output, loaded = run(*arguments, library=library)
     assert shown in output
     assert loaded.isdisjoint((*_MODEL, *_NETWORK, *_REST)), loaded.intersection((*_MODEL, *_NETWORK, *_REST))
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)], ids=str)
+def test_sql_loads_no_reader_of_tables_and_opens_no_socket(form: tuple[str, ...], library: Path) -> None:
+    output, loaded = run("sql", "select title from documents", *form, library=library)
+    assert "Gateway" in output
+    heavy = (*_MODEL, *_NETWORK, *_REST, *_TABLES)
+    assert loaded.isdisjoint(heavy), loaded.intersection(heavy)
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("search", "--help")], ids=" ".join)
