@@ -21,8 +21,6 @@ from search.tables.periods import PERIODS
 from search.tables.query import FUNCTIONS, MAX_LIMIT
 
 SCHEMA_BUDGET = 4000  # characters
-_NAMES_BUDGET = 1000  # of them at most for the names of tables that are not written out
-_SHARED_BUDGET = 600
 _VIEWS = (
     "documents(id, path, title, format, category, author, language, created, modified, date, size, pages), "
     "document_tags(document_id, tag), passages(document_id, ordinal, headings, page, text, tokens)"
@@ -70,17 +68,19 @@ def declarations(tables: Sequence[Table], names: TableNames) -> dict[str, Declar
 def schema_text(tables: Sequence[Table], names: TableNames, budget: int = SCHEMA_BUDGET) -> str:
     """The tables with their columns and types, one a line, then the columns that tables share; at most `budget` characters."""
     lines = [_written(table, names) for table in tables]
-    shared = _shared_text(tables, names)
+    shared = _shared_text(tables, names, budget // 7)
     room = budget - len(shared) - 1
     if sum(map(len, lines)) + len(lines) <= room:
         return "\n".join([*lines, *([shared] if shared else [])])
     rest = [names.tables.label(table.name) for table in tables]
     kept: list[str] = []
+    size = 0
     for line in lines:
-        if sum(map(len, kept)) + len(kept) + len(line) + 1 > room - len(_rest_text(rest[len(kept) + 1 :], len(tables))) - 1:
+        size += len(line) + 1
+        if size + len(_rest_text(rest[len(kept) + 1 :], len(tables), budget // 4)) > room - 1:
             break
         kept.append(line)
-    return "\n".join([*kept, *([shared] if shared else []), _rest_text(rest[len(kept) :], len(tables))])
+    return "\n".join([*kept, *([shared] if shared else []), _rest_text(rest[len(kept) :], len(tables), budget // 4)])
 
 
 def example_query(table: Table, names: TableNames) -> dict[str, Any]:
@@ -109,12 +109,13 @@ def _written(table: Table, names: TableNames) -> str:
     return f"{_quoted(names.tables.label(table.name))}({listed})"
 
 
-def _rest_text(rest: Sequence[str], total: int) -> str:
+def _rest_text(rest: Sequence[str], total: int, budget: int) -> str:
+    """The names of tables that are not written out, as many as a budget holds."""
     if not rest:
         return ""
     named = ""
     for count, name in enumerate(rest):
-        if len(named) + len(name) + 2 > _NAMES_BUDGET:
+        if len(named) + len(name) + 2 > budget:
             named += f" and {len(rest) - count} more"
             break
         named += f"{', ' if named else ''}{name}"
@@ -155,7 +156,7 @@ def shared_columns(tables: Sequence[Table]) -> list[tuple[str, str, str, str]]:
     return found
 
 
-def _shared_text(tables: Sequence[Table], names: TableNames) -> str:
+def _shared_text(tables: Sequence[Table], names: TableNames, budget: int) -> str:
     """Columns that tables share, as they are written in a join."""
     joins: dict[tuple[str, str], list[str]] = {}
     for table, column, other, other_column in shared_columns(tables):
@@ -165,7 +166,7 @@ def _shared_text(tables: Sequence[Table], names: TableNames) -> str:
     for (table, column), others in joins.items():
         key = f"{_quoted(names.tables.label(table))}.{_quoted(names.columns[table].label(column))}"
         join = " = ".join([key, *others])
-        if len(text) + len(join) > _SHARED_BUDGET:
+        if len(text) + len(join) > budget:
             break
         text += f"{'; ' if text else 'Joins: '}{join}"
     return text

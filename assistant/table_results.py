@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from assistant.cleaning import clean
@@ -24,7 +25,7 @@ _LENGTHS = (2000, 500, 120)  # characters of a cell, the first that fits
 _SHORTEST = 40
 _NAME = 80
 _MANY = 60  # columns, from which on their names are cut shorter
-_SQL = 2000  # characters of a statement, which the model has written itself or can do without
+_SQL = 1500  # characters of a statement, which the model has written itself or can do without
 _PARAMETERS = 20
 _VALUES = 30  # of a column that a description lists
 _NOTE = 300
@@ -47,7 +48,9 @@ def of_rows(
     """
     longest = _NAME if len(result.columns) <= _MANY else _SHORTEST
     names = [_cut(name, longest) for name in result.columns]
-    head: Object = {"key": key, **_statement(result), "columns": names}
+    fitting = sum(size <= budget // 2 for size in accumulate(len(name) + 3 for name in names))
+    listed = names if fitting == len(names) else [*names[:fitting], f"and {len(names) - fitting} more"]
+    head: Object = {"key": key, **_statement(result), "columns": listed}
     head |= _given(units={_cut(name, longest): unit for name, unit in units.items() if name in result.columns})
 
     def build(rows: list[list[Any]], *, shortened: bool) -> Object:

@@ -170,11 +170,7 @@ class TableTools:
         if not result.rows:
             advice = "leave out or widen a filter; describe_tables shows values and ranges"
             return self._shown(result, [of], units, why=why, advice=advice)
-        more = (
-            f"a limit up to {_MAX_ROWS}, filters or an order show others"
-            if limit < _MAX_ROWS
-            else "filters or an order show others"
-        )
+        more = ("a higher limit, " if limit < _MAX_ROWS else "") + "filters or another order show others"
         return self._shown(result, [of], units, why=why, more=more)
 
     def _why_of_query(self, query: TableQuery, table: Table, result: ResultSet) -> list[str]:

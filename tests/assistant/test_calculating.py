@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.calculating import calculate
@@ -134,6 +134,7 @@ def by_python(expression: str) -> Fraction:
     return Fraction(eval(exact, {"__builtins__": {}, "F": Fraction}))
 
 
+@settings(deadline=None)
 @given(st.recursive(numbers(), trees, max_leaves=12))
 def test_results_are_those_of_exact_fractions(expression: str) -> None:
     try:
@@ -159,6 +160,7 @@ WORDS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(TEXTS | WORDS.map("".join))
 def test_any_text_is_a_small_number_or_an_error(text: str) -> None:
     try:

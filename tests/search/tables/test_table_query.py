@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search.errors import QueryError
@@ -390,6 +390,7 @@ def comparable(rows: list[Row]) -> list[Row]:
     )
 
 
+@settings(deadline=None)
 @given(TABLES, st.lists(filters(), max_size=3).map(tuple))
 def test_filters_keep_the_rows_that_plain_python_keeps(rows: list[Row], wished: tuple[Filter, ...]) -> None:
     sql, parameters = compiled(TableQuery("calls", filters=wished), SMALL_TABLE)
@@ -408,6 +409,7 @@ AGGREGATES = st.lists(
 ).map(lambda pairs: tuple(Aggregate(*pair) for pair in pairs))
 
 
+@settings(deadline=None)
 @given(TABLES, st.lists(filters(), max_size=2).map(tuple), GROUPS, AGGREGATES)
 def test_groups_and_aggregates_are_those_of_plain_python(
     rows: list[Row], wished: tuple[Filter, ...], group_by: tuple[str, ...], aggregates: tuple[Aggregate, ...]
@@ -425,6 +427,7 @@ def test_groups_and_aggregates_are_those_of_plain_python(
     assert connection.execute(*counting(query, SMALL_TABLE)).fetchone() == (len(expected),)
 
 
+@settings(deadline=None)
 @given(TABLES, st.sampled_from(["team", "hits", "ms", "day"]), st.booleans(), st.integers(1, 12))
 def test_order_and_limit_are_those_of_plain_python(rows: list[Row], by: str, descending: bool, limit: int) -> None:
     at = [column.name for column in SMALL].index(by)
@@ -434,6 +437,7 @@ def test_order_and_limit_are_those_of_plain_python(rows: list[Row], by: str, des
     assert [row[at] for row in found] == cells[:limit]
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(), st.text(), st.text() | st.integers() | st.floats())
 def test_any_text_is_a_query_error_or_a_query_that_runs(name: str, op: str, alias: str, value: Any) -> None:
     query = TableQuery(
