@@ -186,15 +186,7 @@ class Asking:
         ranked.high, ranked.said = mark.high, mark.what
         behind = self.sentence.after(mark.last + 1)
         if mark.quality:
-            ranked.by = Spec(mark.first, quality=mark.quality)
-            if isinstance(behind, Link) and not behind.is_value:
-                if self.is_numeric(behind) or any(self.schema.is_date(ref) or self.schema.is_year(ref) for ref in behind.columns()):
-                    ranked.by = Spec(mark.first, link=behind)
-                else:
-                    ranked.entity = ranked.entity or behind
-                self.sentence.take(behind)
-            elif isinstance(behind, Mark) and behind.kind == "aggregate":
-                ranked.by = self.spec(behind.first)
+            self._read_quality(mark, ranked, behind)
             return
         if _COMMON.search(mark.what) or self._is_common(mark):
             ranked.common = True
@@ -214,6 +206,25 @@ class Asking:
         if isinstance(behind, Link) and not behind.is_value and self.is_numeric(spec.link) and ranked.entity is None:
             ranked.entity = behind
             self.sentence.take(behind)
+
+    def _read_quality(self, mark: Mark, ranked: Ranked, behind: Link | Mark | None) -> None:
+        """Take "the slowest endpoints", "the longest response time", "which depot opens earliest"."""
+        ranked.by = Spec(mark.first, quality=mark.quality)
+        before = self.sentence.before(mark.first - 1, gap=0)
+        if isinstance(behind, Link) and not behind.is_value:
+            self.sentence.take(behind)
+            if self.is_numeric(behind) or self._is_when(behind):
+                ranked.by = Spec(mark.first, link=behind)
+            else:
+                ranked.entity = ranked.entity or behind
+        elif isinstance(behind, Mark) and behind.kind == "aggregate":
+            ranked.by = self.spec(behind.first)
+        elif isinstance(before, Link) and not before.is_value and (self.is_numeric(before) or self._is_when(before)):
+            self.sentence.take(before)
+            ranked.by = Spec(mark.first, link=before)
+
+    def _is_when(self, link: Link) -> bool:
+        return any(self.schema.is_when(ref) for ref in link.columns())
 
     def _is_common(self, mark: Mark) -> bool:
         behind = self.sentence.lower(mark.last + 1)
@@ -301,7 +312,10 @@ class Asking:
         behind = self.sentence.after(mark.last + 1, gap=3)
         self.asked.singular = mark.what in {"who", "wer"}
         if isinstance(behind, Link) and not behind.is_value:
-            self.asked.subject = self._head(behind, counted=True)
+            head = self._head(behind, counted=True)
+            # "Which depot opens earliest": a noun, then what it does.
+            does = head is not behind and (self.is_numeric(head) or self._is_when(head))
+            self.asked.subject = behind if does else head
             self.asked.singular = self.asked.singular or not is_plural(self.sentence.lower(self.asked.subject.last))
 
     def _finish(self) -> None:

@@ -17,7 +17,7 @@ from assistant.backends.offline.tables.models import Condition, Scalar
 from assistant.backends.offline.tables.periods import Window
 from assistant.backends.offline.tables.schema import Ref
 from assistant.backends.offline.tables.sentence import Sentence
-from assistant.backends.offline.tables.vocabulary import UNITS, name_words
+from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem
 
 _WORDED = (
     ("starts with", re.compile(r"\b(?:start(?:s|ing)?|begin(?:s|ning)?) with(?: the (?:letter|word|prefix))?\s*$", re.IGNORECASE)),
@@ -184,7 +184,10 @@ class Conditions:
         if worded == "contains" and link.candidates:
             worded = "="
         beside = self._beside(link)
-        refs = [each.ref for each in link.candidates]
+        refs = [each.ref for each in link.candidates if self.meanings.is_reached(each.ref.table)]
+        if link.candidates and not refs:
+            self._take_part_of_name(link)
+            return None
         agreed = [ref for ref in beside if ref in refs] if beside else []
         worded_by = self.sentence.lower(link.first - 1)
         if not agreed and worded_by in {"from", "to"}:  # "from JFK to LAX" over from_airport and to_airport
@@ -199,6 +202,12 @@ class Conditions:
         denied = self._is_denied(link.first)
         worded = _LIKE.get(worded, worded)
         return Condition(ref, _OPPOSITE.get(worded, worded) if denied else worded, value)
+
+    def _take_part_of_name(self, link: Link) -> None:
+        """Leave out a value of tables that nothing connects, where it is a word of the table's own name: "Kosten in Hamburg"."""
+        named = {stem(word) for word in name_words(self.meanings.base)}
+        if {stem(self.sentence.lower(index)) for index in range(link.first, link.last + 1)} <= named:
+            self.sentence.take(link)
 
     def _beside(self, link: Link) -> list[Ref]:
         """The columns that are named right before or behind a value: "domain X", "the X service"."""

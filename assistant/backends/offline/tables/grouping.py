@@ -8,6 +8,7 @@ from __future__ import annotations
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Group
+from assistant.backends.offline.tables.schema import Ref
 from assistant.backends.offline.tables.sentence import Sentence
 
 _SURE = 0.85  # share of a link's best score from which a meaning of it counts
@@ -55,6 +56,9 @@ class Grouping:
             return [Group(sure[0])]
         nearest = self.meanings.nearest([self.schema.label(each)[0] for each in tables])
         if nearest is not None:
+            same = self._same_in(base, nearest)
+            if same is not None:
+                return [Group(same)]
             self.meanings.choose(nearest.table)
             return self._named_rows(nearest.table)
         ref = own[0].ref if own else self.meanings.column(link)
@@ -62,6 +66,11 @@ class Grouping:
             return []
         self.meanings.choose(ref.table)
         return [Group(ref)]
+
+    def _same_in(self, base: str, label: Ref) -> Ref | None:
+        """The column of a table that holds the same names as another's label: then no join is needed."""
+        path = self.schema.path([base, label.table]) if base else None
+        return path[0].left if path and len(path) == 1 and path[0].right == label else None
 
     def _named_rows(self, table: str) -> list[Group]:
         """The name of a table's rows, with their key where names may repeat."""

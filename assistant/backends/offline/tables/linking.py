@@ -79,7 +79,8 @@ class Linker:
         needed, may = self.schema.column_words(ref)
         unit = UNITS.get(self.schema.unit(ref).lower())
         # "customer city", "the names of the authors"; what is measured stays apart from whose it is.
-        owner = [] if self.schema.is_measure(ref) else self.schema.table_words(ref.table)[0]
+        owned = self.schema.column(ref).type == "text" or self.schema.is_id(ref)
+        owner = self.schema.table_words(ref.table)[0] if owned else []
         return Name.of(needed, [*may, *sorted((unit[1] if unit else frozenset()) - set(needed))], owner=owner)
 
     @cached_property

@@ -42,6 +42,10 @@ class Meanings:
         spoken = sorted(self.support, key=lambda table: (-self.support[table], table))
         return list(dict.fromkeys([*([self.base] if self.base else []), *self.chosen, *spoken]))
 
+    def is_reached(self, table: str) -> bool:
+        """Whether joins lead from the table that the question starts from to another."""
+        return not self.base or self.schema.path([self.base, table]) is not None
+
     def is_asked(self, link: Link) -> bool:
         """Whether a link is what the question asks for."""
         return self.asked is not None and link == self.asked
@@ -78,9 +82,8 @@ class Meanings:
         best: tuple[float, Ref] | None = None
         for place, table in enumerate(self.in_play()):
             for ref in self.schema.columns(table):
-                if self.schema.is_id(ref) or not (
-                    self.schema.is_number(ref) or (not numeric and (self.schema.is_date(ref) or self.schema.is_year(ref)))
-                ):
+                fits = self.schema.is_when(ref) and not numeric if "date" in words else self.schema.is_measure(ref)
+                if not fits:
                     continue
                 score = self._says(ref, words) - 0.02 * place
                 if score > 0 and (best is None or score > best[0]):

@@ -91,7 +91,7 @@ class Measuring:
         if ranked.plain:
             ref = ref or next((self.schema.label(table)[0] for table in self.meanings.tables(link)), None)
             return Group(ref) if ref else None
-        if ref and (self.schema.is_date(ref) or self.schema.is_year(ref)):
+        if ref and self.schema.is_when(ref):
             return Measure("", ref.table, ref)
         return self.count(link, distinct=False)
 

@@ -81,7 +81,9 @@ class Schema:
 
     def table_words(self, table: str) -> tuple[list[str], list[str]]:
         """The words of a table's name that must be said, and those that may."""
-        words = [word for word in name_words(table) if word not in self._shared and not word.isdigit()]
+        # A sheet is called by its own name, "the invoices"; its file's may be said as well.
+        own = name_words(self.tables[table].label) or name_words(table)
+        words = [word for word in dict.fromkeys(own) if word not in self._shared and not word.isdigit()]
         needed = [word for word in words if word not in _GENERIC_TABLE] or words
         return needed, [word for word in name_words(table) if word not in needed]
 
@@ -114,6 +116,10 @@ class Schema:
         """Whether the values are days or moments."""
         column = self.column(ref)
         return column.type in _DATES or (column.type == "text" and column.declared.upper().startswith(_DECLARED_DATES))
+
+    def is_when(self, ref: Ref) -> bool:
+        """Whether the values come one after the other in time: days, moments, years, times of the day."""
+        return self.is_date(ref) or self.is_year(ref) or self.column(ref).type == "time"
 
     def is_year(self, ref: Ref) -> bool:
         """Whether the values are whole numbers that can only be years."""
