@@ -81,8 +81,9 @@ class Offline:
         yield Reply(Message("assistant", text), model=self.name, outcome=answer.outcome)
 
     def _reading(self, question: str, plan: Plan, request: Request) -> Reading | None:
-        """The question as one over tables: where the tools for them are declared, and it does not ask for documents by name."""
-        if plan.documents or not {tool.name for tool in request.tools} >= TOOLS:
+        """The question as one over tables: where the tools for them are declared, and no documents are asked for by name."""
+        of_documents = plan.documents and not self._catalogue.only_tables
+        if of_documents or not {tool.name for tool in request.tools} >= TOOLS:
             return None
         return self._tables.read(question, language=plan.language, today=self._today)
 

@@ -152,7 +152,9 @@ class Asking:
             behind = self.sentence.beside(link)
             if not isinstance(behind, Link) or behind.is_value:
                 return link
-            if not self.is_numeric(behind) and (not counted or self.is_numeric(link)):
+            # "Bakeries opened", "depot opens": a noun and what it does.
+            does = self._is_when(behind) and not behind.tables
+            if not self.is_numeric(behind) and (does or not counted or self.is_numeric(link)):
                 return link
             self.sentence.take(link)
             link = behind
@@ -312,10 +314,7 @@ class Asking:
         behind = self.sentence.after(mark.last + 1, gap=3)
         self.asked.singular = mark.what in {"who", "wer"}
         if isinstance(behind, Link) and not behind.is_value:
-            head = self._head(behind, counted=True)
-            # "Which depot opens earliest": a noun, then what it does.
-            does = head is not behind and (self.is_numeric(head) or self._is_when(head))
-            self.asked.subject = behind if does else head
+            self.asked.subject = self._head(behind, counted=True)
             self.asked.singular = self.asked.singular or not is_plural(self.sentence.lower(self.asked.subject.last))
 
     def _finish(self) -> None:

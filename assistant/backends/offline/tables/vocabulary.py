@@ -179,10 +179,10 @@ _MEMBERS = _members()
 
 @lru_cache(maxsize=65536)
 def likeness(said: str, named: str) -> float:
-    """How sure it is that a word of a question means a word of a name: 1 the same, .9 short for it, .7 a synonym, 0 another."""
+    """How surely a word of a question means a word of a name: 1 the same, .98 another form, .9 short for it, .7 a synonym, else 0."""
     one, other = said.casefold(), named.casefold()
-    if one == other or stem(one) == stem(other):
-        return 1.0
+    if stem(one) == stem(other):
+        return 1.0 if one.rstrip("s") == other.rstrip("s") else 0.98
     if one.isdigit() or other.isdigit():
         return 0.0
     full = _ABBREVIATIONS.get(other, "")
