@@ -349,8 +349,8 @@ def test_numbers_are_read_as_their_language_writes_them(text: str, language: str
 _WORDS = st.sampled_from(
     sorted(
         words_of(
-            """what is the average total median number of how many bakeries loaves owner town per each top 5 most slowest in 2026 over
-            3 with not Ada Quill York duration and or by highest between 2 September different "x' ( ) ? , ratio to who which"""
+            """what is the average total median number of how many bakeries loaves owner town per each top 5 most slowest in 2026
+            over 3 with not Ada Quill York duration and or by highest between 2 September different "x' ( ) ? , ratio to who"""
         )
     )
 )

@@ -111,6 +111,9 @@ class Offline:
         """The question as it is understood: there is no other request."""
         question, _ = _turn(request.messages)
         plan = understand(question, self._catalogue, today=self._today)
+        reading = self._reading(question, plan, request)
+        if reading is not None:
+            return {"question": question, "intent": "table", "said": self._tables.said(reading)}
         return {"question": question, "intent": plan.intent, "query": plan.query, "filters": dict(plan.filters), "said": plan.said}
 
     def close(self) -> None:

@@ -179,7 +179,7 @@ _MEMBERS = _members()
 
 @lru_cache(maxsize=65536)
 def likeness(said: str, named: str) -> float:
-    """How surely a word of a question means a word of a name: 1 the same, .98 another form, .9 short for it, .7 a synonym, else 0."""
+    """How surely a word of a question means a word of a name: 1 the same, .98 another form, .9 cut short, .7 a synonym, else 0."""
     one, other = said.casefold(), named.casefold()
     if stem(one) == stem(other):
         return 1.0 if one.rstrip("s") == other.rstrip("s") else 0.98
