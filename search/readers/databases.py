@@ -20,6 +20,7 @@ from search.errors import ReadError
 from search.models import Extract
 from search.readers.cleaning import one_line
 from search.readers.encodings import decode
+from search.readers.flattening import unique_names
 from search.readers.formats import SQLITE
 from search.readers.sql_comments import LONGEST, comments_of, words_of
 from search.readers.stored_types import column_type
@@ -193,16 +194,11 @@ def _draft(connection: sqlite3.Connection, name: str, sql: str, budget: _Budget)
     if comments.table:
         notes.append(f"the source says: {comments.table}")
     columns = []
-    for place, column in enumerate(declared):
+    for place, (name_shown, column) in enumerate(zip(unique_names(column.name for column in declared), declared, strict=True)):
         kind, note = column_type([row[place] for row in rows], column.type)
         told = "; ".join(filter(None, (column.target, comments.columns.get(column.name.lower(), ""))))
-        columns.append(Column(_shown(column.name, place), kind, declared=column.type, note=note, comment=told[:LONGEST].rstrip()))
-    return profiled(_shown(name, -1), columns, rows, tuple(notes), keeps_name=True)
-
-
-def _shown(name: str, place: int) -> str:
-    """A name without control characters; SQLite allows them, and the empty name too."""
-    return one_line(name, 200) or (f"column_{place + 1}" if place >= 0 else "table")
+        columns.append(Column(name_shown, kind, declared=column.type, note=note, comment=told[:LONGEST].rstrip()))
+    return profiled(one_line(name, 200) or "table", columns, rows, tuple(notes), keeps_name=True)
 
 
 def _declared(connection: sqlite3.Connection, table: str, *, strict: bool) -> list[_Declared]:

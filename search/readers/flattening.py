@@ -70,11 +70,14 @@ def _value(record: Mapping[str, Any], path: _Path, depth: int) -> Any:
 
 
 def unique_names(wishes: Iterable[str]) -> list[str]:
-    """Names of columns, told apart without regard to case, as SQL compares them: "Id" behind "id" becomes Id_2."""
+    """Names of columns without control characters, none empty, no two the same to SQL, which takes no account of case.
+
+    "Id" behind "id" becomes Id_2.
+    """
     taken: set[str] = set()
     names = []
     for place, wish in enumerate(wishes, 1):
-        wished = one_line(wish, 100) or f"column_{place}"
+        wished = one_line(wish, 200) or f"column_{place}"
         name, number = wished, 1
         while name.casefold() in taken:
             number += 1

@@ -258,6 +258,32 @@ def test_rows_that_a_damaged_file_repeats_without_end_are_refused(make: Make) ->
     assert len(rows) <= 3 * len(data) // 4
 
 
+def test_names_that_differ_in_control_characters_alone_are_told_apart(make: Make) -> None:
+    draft = tables(make('CREATE TABLE t ("a b" INT, "a\x1b[31m\nb" INT, "" INT)'))["t"]
+    assert [column.name for column in draft.columns] == ["a b", "a b_2", "column_3"]
+
+
+def test_what_an_application_added_to_sqlite_does_not_close_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "made.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.create_function("own", 1, str, deterministic=True)
+        connection.create_collation("unicase", lambda one, other: (one > other) - (one < other))
+        connection.executescript(
+            """CREATE TABLE t (a TEXT COLLATE unicase, b AS (own(a)), CHECK (own(a) <> ''));
+            CREATE INDEX i ON t (own(a)); INSERT INTO t (a) VALUES ('x'), ('y')"""
+        )
+    draft = tables(path.read_bytes())["t"]
+    assert list(draft.rows) == [("x",), ("y",)]
+    assert draft.notes[0].startswith("computed columns left out")
+
+
+def test_reading_ends_at_its_deadline(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make("CREATE TABLE t (a)", *(("INSERT INTO t VALUES (?)", (n,)) for n in range(2_000)))
+    monkeypatch.setattr(databases, "MAX_SECONDS", -1.0)
+    with pytest.raises(ReadError, match="reading its tables took longer than"):
+        read(Path("a.db"), data)
+
+
 def test_a_database_without_tables_says_so(make: Make) -> None:
     assert read(Path("a.db"), make("CREATE TABLE t (a); DROP TABLE t")).no_text == "a database without tables"
 
