@@ -37,7 +37,7 @@ def in_words(drafts: Sequence[TableDraft]) -> list[str]:
     sizes = [f"{counted(len(draft.rows), 'row')}, {counted(len(draft.columns), 'column')}" for draft in drafts]
     remarks = [remark for draft in drafts for remark in _remarks(draft, of=f"{draft.label}: " if len(drafts) > 1 else "")]
     if len(remarks) > _MOST_REMARKS:
-        remarks[_MOST_REMARKS:] = [f"and {len(remarks) - _MOST_REMARKS} more remarks"]
+        remarks[_MOST_REMARKS:] = [f"and {len(remarks) - _MOST_REMARKS} more"]
     if len(drafts) == 1:
         return [*sizes, *remarks]
     named = [f"{draft.label} {size}" for draft, size in zip(drafts[:_MOST_TABLES], sizes, strict=False)]

@@ -312,7 +312,7 @@ def test_remarks_on_columns_are_told_until_there_are_too_many() -> None:
     columns = tuple(Column(f"c{number}", "text", note="kept as text") for number in range(7))
     told = in_words([TableDraft("", columns, [], ("2 rows were empty",))])
     assert told[:3] == ["0 rows, 7 columns", "2 rows were empty", "c0: kept as text"]
-    assert told[6:] == ["and 3 more remarks"]
+    assert told[6:] == ["and 3 more"]
 
 
 # Older libraries
