@@ -117,6 +117,8 @@ def _check_bounds(max_rows: int, seconds: float) -> None:
 
 def _checked_parameters(statement: Statement, given: Given) -> Given:
     """The parameters, one for each that the statement names. Raises QueryError where they do not fit."""
+    if isinstance(given, str | bytes):
+        raise QueryError("parameters: got one text, want a list of values")
     marks = [token.text for token in statement.tokens if token.kind == "parameter"]
     names = list(dict.fromkeys(mark[1:] for mark in marks if mark[0] != "?"))
     if names and len(names) < len(set(marks)):

@@ -124,10 +124,10 @@ FUNCTIONS = [
     ("select * from _passages_fts where _passages_fts match 'valve'", "_passages_fts"),
     ("select * from passages where text match 'valve'", f"match {NOT_PERMITTED}"),
     ("select * from fts5vocab('main', '_passages_fts', 'row')", "fts5vocab"),
-    ("select * from dbstat", "refused: dbstat cannot be read"),
-    ("select count(*) from dbstat", "refused: dbstat cannot be read"),
+    ("select * from dbstat", "dbstat"),
+    ("select count(*) from dbstat", "dbstat"),
     ("select data from sqlite_dbpage", "sqlite_dbpage"),
-    ("select * from sqlite_stmt", f"sqlite_stmt {INTERNAL}"),
+    ("select * from sqlite_stmt", "sqlite_stmt"),
 ]
 
 INTERNALS = [

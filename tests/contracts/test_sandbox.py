@@ -117,7 +117,7 @@ WAYS = (
     "with y as (select * from {0}) select * from y",
     "with y as (with z as (select * from {0}) select * from z) select * from y",
     "with y as materialized (select * from {0}) select * from y limit 100",
-    "select a.* from {0} a left join {0} b on a.rowid = b.rowid",
+    "select a.* from {0} a left join (select 1 from {0} limit 1) b",
     "select * from temp.{0}",
     "select * from {0} order by 1, 2",
     "select * from {0} where 1 group by 1, 2",
