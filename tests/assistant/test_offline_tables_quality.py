@@ -1,8 +1,7 @@
 """How often the offline backend is right about tables: the fixed cases over the sample library, 277 questions over 11 databases.
 
-The cases of tables.jsonl were fixed, with their numbers computed from the files, before the rules were written; those marked as
-held out were not looked at since. The failures of half of the databases were looked at while the rules were made, those of the others
-never.
+The cases of tables.jsonl were fixed, with their numbers computed from the files, before the rules were written; those held out were
+not looked at since. The failures of half of the databases were looked at while the rules were made, those of the others never.
 """
 
 from __future__ import annotations
