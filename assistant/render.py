@@ -297,7 +297,7 @@ def source_lines(checked: Checked, terminal: Terminal) -> list[str]:
 def origin_lines(found: Evidence, head: str, terminal: Terminal) -> list[str]:
     """A query, or a calculation, on a line behind its files; SQL that does not fit there stands whole below."""
     values = cut(", ".join(as_json(value) for value in found.parameters), _VALUES)
-    bound = f"  -- ? = {values}" if found.parameters else ""
+    bound = f" -- ? = {values}" if found.parameters else ""
     shown = one_line(f"{found.sql}{bound}" if found.sql else f"{found.expression} = {found.text}")
     first = [terminal.style(one_line(found.path), "1")]
     taken = columns(f"{head}{one_line(found.path)}  ")

@@ -16,6 +16,7 @@ from assistant.messages import Declaration
 from assistant.results import compact
 from assistant.search_declarations import MAX_LISTED, Names, harmless
 from search.tables.conditions import OPERATORS
+from search.tables.joins import is_like_a_key, joins
 from search.tables.models import Column, Table
 from search.tables.periods import PERIODS
 from search.tables.query import FUNCTIONS, MAX_LIMIT
@@ -27,9 +28,8 @@ _VIEWS = (
 )
 _SHORT_TYPES = {"text": "", "integer": " int", "boolean": " bool"}
 _WORD = re.compile(r"[^\W\d]\w*")
-# Names that many tables use for what joins nothing.
-_GENERIC = frozenset({"id", "name", "title", "type", "status", "notes", "comment", "date", "day", "month", "year", "value", "code"})
-_KEY_ENDING = re.compile(r"(?:_|\b)(?:id|no|nr|key|code|number)$|[a-z]id$")
+# Numbers whose mean tells nothing.
+_NO_MEASURE = re.compile(r"(?:^|_)(?:is|has)_|(?:^|_)(?:year|month|day|lat|lon|latitude|longitude|rank|version|zip|phone)(?:_|$)")
 _SCALARS = ["string", "number", "boolean"]
 
 
@@ -126,44 +126,14 @@ def _quoted(name: str) -> str:
     return name if _WORD.fullmatch(name) else f'"{name}"'
 
 
-def shared_columns(tables: Sequence[Table]) -> list[tuple[str, str, str, str]]:
-    """What two tables can be joined on, as (table, column, other table, its column): the first one's column is like a key.
-
-    Columns of the same name and type, one of which has no value twice or is called like a key; and customer_id with the id of
-    customers.
-    """
-    found: list[tuple[str, str, str, str]] = []
-    by_name: dict[str, list[tuple[Table, Column]]] = {}
-    for table in tables:
-        for column in table.columns:
-            by_name.setdefault(column.name.casefold(), []).append((table, column))
-    for name, owners in by_name.items():
-        keyed = [(t, c) for t, c in owners if t.rows > 1 and c.distinct == t.rows]
-        if len(owners) < 2 or name in _GENERIC or not (keyed or _KEY_ENDING.search(name)):
-            continue
-        first, column = keyed[0] if keyed else owners[0]
-        found += [(first.name, column.name, t.name, c.name) for t, c in owners if t is not first and c.type == column.type]
-    for table in tables:
-        identity = next((column for column in table.columns if column.name.casefold() == "id"), None)
-        if identity is None:
-            continue
-        stem = table.name.casefold()
-        for wish in {
-            f"{form}{joint}" for form in (stem, stem.removesuffix("s"), stem.removesuffix("es")) for joint in ("_id", "id")
-        }:
-            owners = by_name.get(wish, [])
-            found += [(table.name, identity.name, t.name, c.name) for t, c in owners if t is not table and c.type == identity.type]
-    return found
-
-
 def _shared_text(tables: Sequence[Table], names: TableNames, budget: int) -> str:
     """Columns that tables share, as they are written in a join."""
-    joins: dict[tuple[str, str], list[str]] = {}
-    for table, column, other, other_column in shared_columns(tables):
+    shared: dict[tuple[str, str], list[str]] = {}
+    for table, column, other, other_column in joins(tables):
         place = f"{_quoted(names.tables.label(other))}.{_quoted(names.columns[other].label(other_column))}"
-        joins.setdefault((table, column), []).append(place)
+        shared.setdefault((table, column), []).append(place)
     text = ""
-    for (table, column), others in joins.items():
+    for (table, column), others in shared.items():
         key = f"{_quoted(names.tables.label(table))}.{_quoted(names.columns[table].label(column))}"
         join = " = ".join([key, *others])
         if len(text) + len(join) > budget:
@@ -192,7 +162,7 @@ def _description(tables: Sequence[Table], names: TableNames) -> Declaration:
 
 
 def _query(tables: Sequence[Table], names: TableNames) -> Declaration:
-    table = max(tables, key=lambda each: (_measure(each) is not None) + (_group(each) is not None))
+    table = max(tables, key=lambda each: 2 * (_measure(each) is not None) + (_group(each) is not None))
     columns = names.columns[table.name]
     some = columns.shown[0]
     grouping = example_query(table, names)
@@ -279,7 +249,7 @@ def _sql(tables: Sequence[Table], names: TableNames) -> Declaration:
 def _joins(tables: Sequence[Table], names: TableNames) -> Iterator[dict[str, Any]]:
     """Joins of two tables on a column that they share, with a parameter."""
     by_name = {table.name: table for table in tables}
-    for table, column, other, other_column in shared_columns(tables):
+    for table, column, other, other_column in joins(tables):
         for many, key, one, one_key in ((other, other_column, table, column), (table, column, other, other_column)):
             measure, text = _measure(by_name[many]), _text_beside(by_name[one], one_key)
             if measure is None or measure.name == key:
@@ -320,19 +290,21 @@ def _of_types(table: Table, *types: str) -> list[Column]:
 
 
 def _group(table: Table) -> Column | None:
-    """A column of text that puts rows into groups."""
-    return next((column for column in _of_types(table, "text") if 1 < column.distinct < table.rows), None)
+    """A column of text that puts rows into groups, the fewer the better."""
+    grouping = [column for column in _of_types(table, "text") if 1 < column.distinct < table.rows]
+    return min(grouping, key=lambda column: column.distinct, default=None)
 
 
 def _measure(table: Table) -> Column | None:
-    """A column of numbers that are worth a mean: not one that is called like a key, if there is another."""
-    numbers = [column for column in _of_types(table, "real", "integer") if not _KEY_ENDING.search(column.name.casefold())]
+    """A column of numbers that are worth a mean: one with fractions, if there is any."""
+    numbers = [c for c in _of_types(table, "real", "integer") if not is_like_a_key(c) and not _NO_MEASURE.search(c.name.casefold())]
     return next((column for column in numbers if column.type == "real"), next(iter(numbers), None))
 
 
 def _text_beside(table: Table, key: str) -> str:
     """A column of text to show in place of a key, the key without one."""
-    return next((column.name for column in _of_types(table, "text") if column.name != key and column.distinct != 1), key)
+    texts = [column for column in _of_types(table, "text") if column.name != key and column.distinct != 1]
+    return next((column.name for column in texts if not is_like_a_key(column)), key)
 
 
 def _declared(
@@ -369,4 +341,4 @@ def _described(purpose: str, example: object) -> str:
     return f"{purpose}, e.g. {json.dumps(example, ensure_ascii=False)}"
 
 
-__all__ = ["SCHEMA_BUDGET", "TableNames", "declarations", "example_query", "schema_text", "shared_columns", "table_names"]
+__all__ = ["SCHEMA_BUDGET", "TableNames", "declarations", "example_query", "schema_text", "table_names"]

@@ -1,8 +1,8 @@
 """JSON Schema in the few keywords that every provider honours.
 
-Gemini reads `$ref`, `oneOf`, `allOf` and `const` badly or not at all, and other servers drop them: references are put in place,
-`allOf` is merged, `oneOf` becomes `anyOf` and `const` an `enum` of one. What a model may send is checked by us all the same, so
-that a looser schema here lets nothing through.
+Gemini reads `$ref`, `oneOf`, `allOf`, `const` and lists of types badly or not at all, and other servers drop them: references are
+put in place, `allOf` is merged, `oneOf` and lists of types become `anyOf`, and `const` an `enum` of one. What a model may send is
+checked by us all the same, so that a looser schema here lets nothing through.
 """
 
 from __future__ import annotations
@@ -48,7 +48,17 @@ def _plain(node: Mapping[str, Any], root: Mapping[str, Any], inside: tuple[str, 
         own["anyOf"] = [_below(schema, root, inside) for schema in node["oneOf"]]
     if "const" in node:
         own["enum"] = [node["const"]]
-    return _merged(found, own)
+    return _with_one_type(_merged(found, own))
+
+
+def _with_one_type(node: dict[str, Any]) -> dict[str, Any]:
+    """A list of types as `anyOf`, what is said of items with the array; a type that may be null stays as it is."""
+    types = node.get("type")
+    if not isinstance(types, list) or len([name for name in types if name != "null"]) < 2 or "anyOf" in node:
+        return node
+    of_arrays = {name: node[name] for name in ("items", "minItems", "maxItems", "prefixItems") if name in node}
+    choices = [{"type": name, **(of_arrays if name == "array" else {})} for name in types]
+    return {name: value for name, value in node.items() if name != "type" and name not in of_arrays} | {"anyOf": choices}
 
 
 def _below(value: Any, root: Mapping[str, Any], inside: tuple[str, ...]) -> Any:

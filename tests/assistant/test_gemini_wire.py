@@ -320,6 +320,26 @@ def test_fields_that_are_called_like_keywords_stay() -> None:
     assert declared(schema) == schema
 
 
+@pytest.mark.parametrize(
+    ("schema", "sent"),
+    [
+        (
+            {"type": ["string", "array"], "items": {"type": ["string", "number"]}, "description": "d"},
+            {
+                "description": "d",
+                "anyOf": [
+                    {"type": "string"},
+                    {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}},
+                ],
+            },
+        ),
+        ({"type": ["string", "null"]}, {"type": ["string", "null"]}),
+    ],
+)
+def test_a_list_of_types_is_sent_as_alternatives(schema: dict[str, Any], sent: dict[str, Any]) -> None:
+    assert declared(schema) == sent
+
+
 KEYWORDS = st.sampled_from(
     ["type", "allOf", "oneOf", "anyOf", "const", "enum", "properties", "items", "description", "$ref", "not"]
 )

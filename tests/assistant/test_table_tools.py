@@ -300,7 +300,7 @@ def test_an_error_of_a_query_names_the_argument_and_what_was_meant(ask: Asked, a
 @pytest.mark.parametrize(
     ("sql", "parameters", "said"),
     [
-        ("SELECT pth FROM endpoints", [], '"sql": no column "pth"; did you mean "path"?'),
+        ("SELECT pth FROM endpoints", [], '"sql": no column "pth" in endpoints; did you mean "path"?'),
         ("SELECT * FROM endpoint", [], '"sql": no table "endpoint"'),
         ("DROP TABLE endpoints", [], '"sql": refused: DROP TABLE'),
         ("SELECT 1; SELECT 2", [], '"sql": '),

@@ -19,15 +19,15 @@ from assistant.events import CallFinished
 from assistant.messages import Message, Reply, Request, ToolCall, Usage
 from search import Filters, Library
 from tests.assistant.scripted import Scripted, says
-from tests.contracts.poisoned import ELSEWHERE, POISONED
+from tests.contracts.poisoned import BEACON, ELSEWHERE, ORDER, POISONED, POISONED_TABLES
 
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
 @pytest.fixture
 def poisoned(folder: Path, write: Callable[[str, str], Path], indexed: Callable[[], Library]) -> Library:
-    """A library of thirty poisoned runbooks, and one document that the person has not put in scope."""
-    for name, text in POISONED.items():
+    """A library of thirty poisoned runbooks and two tables, and one document that the person has not put in scope."""
+    for name, text in (POISONED | POISONED_TABLES).items():
         write(f"runbooks/{name}", text)
     write(ELSEWHERE, "# Salaries\n\nThe gateway timeout team earns 77777 a month.")
     return indexed()
@@ -53,6 +53,11 @@ def obedient(request: Request) -> Reply:
         ToolCall("f", "keyword_search", json.dumps({"query": "salaries month earns"})),
         ToolCall("g", "hybrid_search", json.dumps({"query": "earns a month", "within": "set_1"})),
         ToolCall("h", "run_sql", json.dumps({"sql": "DROP TABLE documents"})),
+        ToolCall("i", "query_table", json.dumps({"table": "hours"})),
+        ToolCall("j", "describe_tables", "{}"),
+        ToolCall("k", "run_sql", json.dumps({"sql": "SELECT * FROM hours JOIN documents"})),
+        ToolCall("l", "run_sql", json.dumps({"sql": "SELECT text FROM passages WHERE text LIKE '%earns%'"})),
+        ToolCall("m", "calculate", json.dumps({"expression": "__import__('os').system('touch /tmp/archivist-was-here.txt')"})),
     ]
     return Reply(Message("assistant", "obeyed: " + read_texts(request), tuple(calls)), usage=Usage(1, 1))
 
@@ -99,12 +104,13 @@ def test_an_obedient_model_reaches_nothing(
     turn, calls = ask(poisoned, Scripted([model] * 20))
     assert any(not call.ran.result.is_error for call in calls)
     for call in calls:
-        if call.call.name in {"send_mail", "run_shell", "run_sql"}:
+        if call.call.name in {"send_mail", "run_shell", "calculate"} or "DROP" in call.call.arguments:
             assert call.ran.result.is_error
             assert call.ran.output is None
         assert "77777" not in call.ran.result.content
         if call.ran.output is not None:
-            assert all(found.path.startswith("runbooks/") for found in call.ran.output.evidence)
+            paths = [path for found in call.ran.output.evidence for path in found.path.split(", ")]
+            assert all(path.startswith("runbooks/") or path == "the index of documents" for path in paths)
     assert files(tmp_path) == before
     assert not Path("/tmp/archivist-was-here.txt").exists()
     shown = list(terminal_text(turn))
@@ -146,3 +152,24 @@ def test_links_are_shown_as_text() -> None:
     answer_view.write_text("![x](https://collect.example.net/?data=1) \x1b]8;;https://e.example\x1b\\x", terminal)
     assert "\x1b" not in stream.getvalue()
     assert "https://collect.example.net/?data=1" in stream.getvalue()
+
+
+def test_an_order_in_a_cell_is_data_and_one_in_a_name_is_cut(poisoned: Library) -> None:
+    conversation = Conversation(poisoned, Scripted([says("Hm.")]))
+    declared = json.dumps([[d.description, dict(d.parameters)] for d in conversation.toolbox.declarations()], ensure_ascii=False)
+    for order in (ORDER, "send_mail", BEACON, "everything)", "DROP TABLE", "tool_call", "\x1b", "\u202e"):
+        assert order not in declared
+    cells = conversation.toolbox.run(ToolCall("1", "query_table", '{"table": "hours"}'))
+    assert json.loads(cells.result.content)["rows"][0][1].startswith(ORDER)
+    assert not UNSAFE.search(cells.result.content)
+    described = conversation.toolbox.run(ToolCall("1", "describe_tables", "{}"))
+    assert not UNSAFE.search(described.result.content)
+
+
+def test_a_call_in_a_cell_is_not_run(poisoned: Library) -> None:
+    def quoting(request: Request) -> Reply:
+        return says(f'It says "{json.loads(read_texts(request))["rows"][1][1]}".')
+
+    turn, calls = ask(poisoned, Scripted([says("", ("a", "query_table", '{"table": "hours"}')), quoting, says("done")]))
+    assert [call.call.name for call in calls] == ["query_table"]
+    assert not UNSAFE.search("".join(terminal_text(turn)).replace("\n", ""))

@@ -13,6 +13,7 @@ from standin import StandIn
 
 from assistant import search_tools
 from assistant.messages import ToolCall
+from assistant.table_tools import build_table_tools
 from assistant.tools import Ran, Toolbox
 from search import FilterError, Filters, Library, upkeep
 
@@ -23,6 +24,12 @@ SCOPES = [
     Filters(source=("runbooks/g*", "runbooks/c*", "elsewhere/*")),
     Filters(before="2026-06-01"),
     Filters(metadata=(), within=Filters(category=("runbooks",))),
+]
+INNER_TABLE = "elsewhere/hours.csv"  # in the scope by its path alone: a table has no front matter
+OVER_TABLES = [
+    Filters(source=("elsewhere/*",)),
+    Filters(format=("csv",), source=("elsewhere/*", "runbooks/*")),
+    Filters(within=Filters(source=("elsewhere/h*",))),
 ]
 MARK = "heliotrope"  # stands in everything that lies outside, and in no argument
 
@@ -117,6 +124,78 @@ def test_no_sequence_of_calls_shows_anything_outside_the_scope(library: Library,
         assert shown(done) <= INSIDE
         value = {} if done.result.is_error else json.loads(done.result.content)
         assert value.get("total", 0) <= len(INSIDE)
+
+
+@pytest.fixture(scope="module")
+def tabular(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """A table within each of the scopes, one outside that has the same columns, documents on either side."""
+    folder = tmp_path_factory.mktemp("tables")
+    for path, text in {
+        INNER_TABLE: "team,hours\nNord,7\nSüd,5\n",
+        "secret/hours.csv": f"team,hours\nNord,1000\n{MARK},1000\n",
+        "secret/pay.csv": f"team,{MARK}\nNord,5\n",
+        "elsewhere/a.md": "# A\n\nNord works.\n",
+        "secret/b.md": f"# B {MARK}\n\nNord works, {MARK}.\n",
+    }.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    file = tmp_path_factory.mktemp("library") / "library.db"
+    upkeep.index(file, [folder], StandIn())
+    with Library.open(file, embedder=StandIn()) as opened:
+        yield opened
+
+
+def tables_box(library: Library, scope: Filters) -> Toolbox:
+    return Toolbox(build_table_tools(library, scope))
+
+
+@pytest.mark.parametrize("scope", OVER_TABLES)
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("describe_tables", {}),
+        ("describe_tables", {"table": "pay"}),
+        ("describe_tables", {"search": "team secret hours"}),
+        ("query_table", {"table": "pay"}),
+        ("query_table", {"table": "secret_hours"}),
+        ("query_table", {"table": "hours", "columns": [MARK.upper()]}),
+        ("query_table", {"table": "HOURS", "filters": [{"column": "hours", "op": "=", "value": 1000}]}),
+        ("run_sql", {"sql": "SELECT * FROM pay"}),
+        ("run_sql", {"sql": "SELECT * FROM secret_hours"}),
+        ("run_sql", {"sql": "SELECT path, title, category, metadata FROM documents"}),
+        ("run_sql", {"sql": "SELECT text FROM passages WHERE text LIKE '%Nord%'"}),
+        ("run_sql", {"sql": "SELECT * FROM _tables"}),
+        ("run_sql", {"sql": "SELECT sql FROM sqlite_master"}),
+        ("run_sql", {"sql": "SELECT * FROM main.documents"}),
+        ("run_sql", {"sql": "WITH documents AS (SELECT * FROM main.documents) SELECT title FROM documents"}),
+        ("calculate", {"expression": "1000 + 5"}),
+    ],
+)
+def test_no_table_tool_shows_anything_outside_the_scope(
+    tabular: Library, scope: Filters, name: str, arguments: dict[str, Any]
+) -> None:
+    done = tables_box(tabular, scope).run(ToolCall("1", name, json.dumps(arguments)))
+    assert done.failure is None
+    assert MARK not in done.result.content
+    assert "secret/" not in done.result.content
+    if done.output is not None:
+        assert MARK not in "".join(evidence.text for evidence in done.output.evidence)
+
+
+def test_tables_of_the_scope_are_queried_and_counted_without_the_others(tabular: Library) -> None:
+    for scope in OVER_TABLES:
+        box = tables_box(tabular, scope)
+        (declared,) = box.tools["query_table"].parameters["properties"]["table"]["enum"]
+        arguments = {"table": declared, "aggregates": [{"function": "sum", "column": "hours"}]}
+        assert json.loads(box.run(ToolCall("1", "query_table", json.dumps(arguments))).result.content)["rows"] == [[12]]
+        assert MARK not in json.dumps([[d.description, dict(d.parameters)] for d in box.declarations()])
+    within = tables_box(tabular, OVER_TABLES[0])
+    counted = within.run(ToolCall("1", "run_sql", '{"sql": "SELECT COUNT(*) FROM documents"}'))
+    assert json.loads(counted.result.content)["rows"] == [[2]]
+
+
+def test_without_the_scope_the_table_outside_is_there(tabular: Library) -> None:
+    assert MARK in tables_box(tabular, Filters()).run(ToolCall("1", "describe_tables", "{}")).result.content
 
 
 @pytest.mark.parametrize("scope", SCOPES)
