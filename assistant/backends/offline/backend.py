@@ -16,12 +16,17 @@ from assistant.backends.base import Capabilities, Price
 from assistant.backends.offline.answer import Lacking, compose, read_result
 from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.ordering import MOST_LISTED
+from assistant.backends.offline.phrases import phrases
+from assistant.backends.offline.tables.models import Reading
+from assistant.backends.offline.tables.phrases import table_phrases
+from assistant.backends.offline.tables.questions import TOOLS, TableQuestions
 from assistant.backends.offline.understand import Plan, understand
 from assistant.messages import Declaration, Message, Reply, Request, TextDelta, ToolCall, ToolResult
 
 _HITS = 10  # as many as keep most of their text within the budget of a result
 _LONGEST_QUERY = 2000
 _PREFIX = "offline_"
+_MARKS = re.compile(r"[\"“”„«»]")  # in the answer they would pass for words of a document
 _IN_SEARCHES = frozenset({"category", "tags", "after", "before"})
 _TOOLS = {
     "search": ("hybrid_search", "keyword_search", "vector_search"),
@@ -39,6 +44,7 @@ class Offline:
         """Answer with the names of a catalogue. today: the day that phrases such as "last month" are said on."""
         self._catalogue = catalogue
         self._today = today
+        self._tables = TableQuestions(catalogue)
 
     @property
     def name(self) -> str:
@@ -54,19 +60,60 @@ class Offline:
         """The next call of the plan, or the answer."""
         question, results = _turn(request.messages)
         plan = understand(question, self._catalogue, today=self._today)
+        reading = self._reading(question, plan, request)
+        asked = [result for result in results if result.name in TOOLS]
+        failed = next((result for result in asked if result.is_error), None)
+        if reading is not None and failed is None:
+            yield from self._over_tables(reading, asked, request)
+            return
+        results = [result for result in results if result.name not in TOOLS]
         call = _next_call(plan, request, results) if request.may_call else None
         if call:
             notices = (plan.said, *plan.notes, *_left_out(plan, call, request)) if not results else ()
             yield Reply(Message("assistant", calls=(call,)), finish="tool_calls", model=self.name, notices=notices)
             return
         answer = compose(plan, question, results, lacking=_lacking(plan, self._catalogue))
-        yield TextDelta(answer.text)
-        yield Reply(Message("assistant", answer.text), model=self.name, outcome=answer.outcome)
+        text = answer.text
+        if failed is not None and reading is not None:
+            reason = _MARKS.sub("", " ".join(failed.content.removeprefix("Error:").split()))
+            text = f"{table_phrases(reading.language).fallback.format(reason=reason)}\n\n{text}"
+        yield TextDelta(text)
+        yield Reply(Message("assistant", text), model=self.name, outcome=answer.outcome)
+
+    def _reading(self, question: str, plan: Plan, request: Request) -> Reading | None:
+        """The question as one over tables: where the tools for them are declared, and no documents are asked for by name."""
+        of_documents = plan.documents and not self._catalogue.only_tables
+        if of_documents or not {tool.name for tool in request.tools} >= TOOLS:
+            return None
+        return self._tables.read(question, language=plan.language, today=self._today)
+
+    def _over_tables(
+        self, reading: Reading, results: Sequence[ToolResult], request: Request
+    ) -> Generator[TextDelta | Reply, None, None]:
+        """The next call of a question over tables, or its answer."""
+        values = [read_result(result) or {} for result in results]
+        called = self._tables.call(reading, values) if request.may_call else None
+        if called is not None:
+            tool = next(tool for tool in request.tools if tool.name == called[0])
+            understood = phrases(reading.language).understood.format(parts=self._tables.said(reading))
+            yield Reply(
+                Message("assistant", calls=(_call(tool, called[1], request),)),
+                finish="tool_calls",
+                model=self.name,
+                notices=() if results else (understood,),
+            )
+            return
+        text, outcome = self._tables.answer(reading, values) if values else (phrases(reading.language).no_tool, "partial")
+        yield TextDelta(text)
+        yield Reply(Message("assistant", text), model=self.name, outcome=outcome)
 
     def body(self, request: Request) -> Mapping[str, Any]:
         """The question as it is understood: there is no other request."""
         question, _ = _turn(request.messages)
         plan = understand(question, self._catalogue, today=self._today)
+        reading = self._reading(question, plan, request)
+        if reading is not None:
+            return {"question": question, "intent": "table", "said": self._tables.said(reading)}
         return {"question": question, "intent": plan.intent, "query": plan.query, "filters": dict(plan.filters), "said": plan.said}
 
     def close(self) -> None:

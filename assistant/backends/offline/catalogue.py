@@ -1,4 +1,5 @@
-"""The names that a library holds, as far as a question can mean them: categories, tags, formats, authors, languages, metadata.
+"""The names that a library holds, as far as a question can mean them: categories, tags, formats, authors, languages, metadata,
+tables.
 
 In: an open Library. Out: a Catalogue, small and frozen, which `understand` reads instead of the library. No rule of the offline
 backend knows a name by itself: all come from here.
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from search.tables.models import Table
 
 if TYPE_CHECKING:
     from search.documents import GroupBy
@@ -23,7 +26,11 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Names as the library spells them. metadata: the values of each key that is used like a label, as text."""
+    """Names as the library spells them.
+
+    metadata: the values of each key that is used like a label, as text. tables: with their columns. only_tables: there is no
+    document beside the files that they come from.
+    """
 
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -31,6 +38,8 @@ class Catalogue:
     authors: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    only_tables: bool = False
 
 
 def catalogue_of(library: Library) -> Catalogue:
@@ -39,6 +48,8 @@ def catalogue_of(library: Library) -> Catalogue:
     def names(group: GroupBy) -> tuple[str, ...]:
         return tuple(sorted(name for name in library.count_documents(group_by=group) if name and name != _NONE))
 
+    tables = tuple(library.tables.describe())
+    documents = sum(library.count_documents(group_by="category").values())
     return Catalogue(
         categories=names("category"),
         tags=names("tag"),
@@ -46,6 +57,8 @@ def catalogue_of(library: Library) -> Catalogue:
         authors=names("author"),
         languages=names("language"),
         metadata=_metadata(library),
+        tables=tables,
+        only_tables=bool(tables) and documents <= len({table.document_id for table in tables}),
     )
 
 

@@ -32,7 +32,7 @@ _WHICH = "last|past|previous|this|current|letzte[nrsm]?|vergangene[nrsm]?|vorige
 _SIDES = "since|after|before|until|from|seit|nach|vor|bis|ab"  # who is on call "on Monday" asks for no document of that day
 _COUNT = r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|zwei|drei|vier|fünf|sechs|einer?|einem"
 # Without one of these a phrase is no date, whatever the parser makes of it.
-_CERTAIN = re.compile(
+CERTAIN = re.compile(
     rf"\b(?:(?:19|20)\d\d(?:-\d\d)*|(?:{_MONTHS})|(?:{_SIDES}) (?:last )?(?:{_WEEKDAYS})|(?:{_WHICH}) (?:{_WEEKDAYS}|weekend)"
     r"|q[1-4]|h[12]|kw ?\d+|week \d+|yesterday|gestern|vorgestern"
     rf"|(?:{_WHICH})(?: (?:{_COUNT}))? (?:{_UNITS})|(?:{_COUNT}) (?:{_UNITS}) (?:ago|back)|vor (?:{_COUNT}) (?:{_UNITS})"
@@ -134,7 +134,7 @@ def find_dates(question: Question, today: date | None, *, is_document: Callable[
             if re.search(r"[?!;\n]|\.\s", written):
                 continue
             phrase = _english(written)
-            if not _CERTAIN.search(phrase) or not _is_placed(question, first, last, phrase, is_document):
+            if not CERTAIN.search(phrase) or not _is_placed(question, first, last, phrase, is_document):
                 continue
             found, problem = _resolved(phrase, today)
             if found:

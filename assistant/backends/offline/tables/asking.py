@@ -1,0 +1,323 @@
+"""What a question asks of tables, as far as its words alone say it: measures, rankings, groups, and the noun that is asked for.
+
+In: a Sentence. Out: Asked, which holds links, not columns yet: which of a link's meanings is meant depends on the other links.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from assistant.backends.offline.names import is_plural
+from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.marks import Mark
+from assistant.backends.offline.tables.models import Function
+from assistant.backends.offline.tables.schema import Schema
+from assistant.backends.offline.tables.sentence import Sentence
+from assistant.backends.offline.wording import words_of
+
+_ORDERING = words_of("order ordered sort sorted rank ranked arranged sortiert geordnet ranking")
+_COMMON = re.compile(r"common|frequent|often|used")
+_TOGETHER = re.compile(r"\b(?:in total|together|altogether|combined|insgesamt|zusammen|overall)\b")
+_UNITS = {
+    word: unit
+    for unit, words in {
+        "year": "year yearly years jahr annual annually",
+        "quarter": "quarter quarterly quartal",
+        "month": "month monthly months monat",
+        "week": "week weekly woche",
+        "day": "day daily date tag",
+        "hour": "hour hourly stunde",
+        "weekday": "weekday wochentag",
+    }.items()
+    for word in words.split()
+}
+# What "highest" and the like mean of a thing, where it has such a column.
+_SIZES = {
+    **dict.fromkeys(("highest", "lowest"), ("height", "altitude", "elevation")),
+    **dict.fromkeys(("largest", "biggest", "greatest", "smallest"), ("area", "size", "population", "capacity")),
+}
+_MOST_GROUPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A measure as it is said: functions, whether things are counted, what it is of, and where it begins."""
+
+    at: int
+    functions: tuple[Function, ...] = ()
+    counted: bool = False
+    distinct: bool = False
+    link: Link | None = None
+    quality: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Ranked:
+    """An order as it is said. by: None where only how many are wanted is said. entity: what is ranked. common: by how often."""
+
+    at: int
+    high: bool = True
+    limit: int = 0
+    by: Spec | None = None
+    entity: Link | None = None
+    common: bool = False
+    plain: bool = False  # "ordered by …": the rows stay what they are
+    said: str = ""
+
+
+@dataclass
+class Asked:
+    """What is asked.
+
+    subject: the noun behind "which" or "list". groups: links, or units of time, that rows are put together by. together: one number
+    for all is wanted. quotient: of the first two measures. direction: of an order that is said, True downwards.
+    """
+
+    specs: list[Spec] = field(default_factory=list)
+    ranked: Ranked | None = None
+    groups: list[tuple[Link | None, str]] = field(default_factory=list)
+    subject: Link | None = None
+    singular: bool = False
+    together: bool = False
+    quotient: bool = False
+    direction: bool | None = None
+
+
+class Asking:
+    """Reads one Sentence."""
+
+    def __init__(self, sentence: Sentence, schema: Schema) -> None:
+        self.sentence, self.schema = sentence, schema
+        self.asked = Asked()
+        self._limit: Mark | None = None
+
+    def read(self) -> Asked:
+        """Take the marks of the sentence one after the other."""
+        lowered = self.sentence.text.lower()
+        self.asked.together = bool(_TOGETHER.search(lowered))
+        self.asked.direction = next((mark.what == "down" for mark in self.sentence.marks if mark.kind == "order"), None)
+        readers = {"limit": self._read_limit, "most": self._read_most, "group": self._read_group}
+        for mark in self.sentence.marks:
+            if self.sentence.is_taken(mark):
+                continue
+            if mark.kind in readers:
+                readers[mark.kind](mark)
+            elif mark.kind == "share":
+                self._read_share(mark)
+            elif mark.kind == "order":
+                self.sentence.take(mark)
+            elif mark.kind in {"aggregate", "count"}:
+                self._add(self.spec(mark.first))
+            elif mark.kind == "ask" and self.asked.subject is None:
+                self._read_ask(mark)
+        self._finish()
+        return self.asked
+
+    def is_numeric(self, link: Link | None) -> bool:
+        """Whether a link may be a measure, and is not more surely something else."""
+        if link is None or link.is_value:
+            return False
+        best = max(each.score for each in link.candidates)
+        return any(not each.is_table and self.schema.is_measure(each.ref) and each.score >= 0.9 * best for each in link.candidates)
+
+    def spec(self, start: int) -> Spec:
+        """The measure that begins at a word: functions, "number of", then what it is of."""
+        functions: list[Function] = []
+        counted = distinct = False
+        place = start
+        link: Link | None = None
+        while (item := self.sentence.after(place)) is not None:
+            place = item.last + 1
+            if isinstance(item, Link):
+                if item.is_value:
+                    continue
+                link = item
+                break
+            if item.kind not in {"aggregate", "count", "distinct"} or (item.kind == "count" and counted):
+                break
+            self.sentence.take(item)
+            counted = counted or item.kind == "count"
+            distinct = distinct or item.kind == "distinct"
+            if item.kind == "aggregate":
+                functions.append(item.what)  # type: ignore[arg-type]
+        if link is not None:
+            link = self._head(link, counted=counted and not functions)
+            self.sentence.take(link)
+        return Spec(start, tuple(functions), counted, distinct, link)
+
+    def _head(self, link: Link, *, counted: bool) -> Link:
+        """The last of nouns in a row: "customer payment amount", "latency measurements"."""
+        while True:
+            behind = self.sentence.beside(link)
+            if not isinstance(behind, Link) or behind.is_value:
+                return link
+            # "Bakeries opened", "depot opens": a noun and what it does.
+            does = self._is_when(behind) and not behind.tables
+            if not self.is_numeric(behind) and (does or not counted or self.is_numeric(link)):
+                return link
+            self.sentence.take(link)
+            link = behind
+
+    def _add(self, spec: Spec) -> None:
+        if spec.link is not None or spec.counted or spec.functions:
+            self.asked.specs.append(spec)
+
+    def _read_limit(self, mark: Mark) -> None:
+        self.sentence.take(mark)
+        ranked = self.asked.ranked
+        if ranked is None or ranked.plain:
+            self.asked.ranked = ranked = Ranked(mark.first)
+        ranked.limit = ranked.limit or mark.count
+        if mark.what in {"bottom", "worst", "last", "letzten"}:
+            ranked.high = False
+        behind = self.sentence.after(mark.last + 1, gap=3)
+        if isinstance(behind, Link) and not behind.is_value and not self.is_numeric(behind):
+            ranked.entity = self._head(behind, counted=True)
+            self.sentence.take(ranked.entity)
+        ranked.at, ranked.said = min(ranked.at, mark.first), ranked.said or mark.what
+        if mark.quality and ranked.by is None:
+            ranked.by = Spec(mark.first, quality=mark.quality)
+
+    def _read_most(self, mark: Mark) -> None:
+        self.sentence.take(mark)
+        ranked = self.asked.ranked
+        if ranked is None or ranked.plain or ranked.by is not None:
+            ranked = Ranked(mark.first, limit=ranked.limit if ranked and ranked.plain else 0)
+        self.asked.ranked = ranked
+        ranked.high, ranked.said = mark.high, mark.what
+        behind = self.sentence.after(mark.last + 1)
+        if mark.quality:
+            self._read_quality(mark, ranked, behind)
+            return
+        if _COMMON.search(mark.what) or self._is_common(mark):
+            ranked.common = True
+            if isinstance(behind, Link):
+                ranked.entity = ranked.entity or behind
+                self.sentence.take(behind)
+            return
+        spec = self.spec(mark.last + 1)
+        if spec.link is None and not spec.counted:
+            return
+        ranked.by = spec
+        if spec.link and not spec.counted and not spec.functions and not self.is_numeric(spec.link):
+            quality = _SIZES.get(mark.what.split()[0], ())
+            ranked.by = Spec(spec.at, link=spec.link, quality=quality)
+            ranked.entity = ranked.entity or (spec.link if quality else None)
+        behind = self.sentence.beside(spec.link) if spec.link else None
+        if isinstance(behind, Link) and not behind.is_value and self.is_numeric(spec.link) and ranked.entity is None:
+            ranked.entity = behind
+            self.sentence.take(behind)
+
+    def _read_quality(self, mark: Mark, ranked: Ranked, behind: Link | Mark | None) -> None:
+        """Take "the slowest endpoints", "the longest response time", "which depot opens earliest"."""
+        ranked.by = Spec(mark.first, quality=mark.quality)
+        before = self.sentence.before(mark.first - 1, gap=0)
+        if isinstance(behind, Link) and not behind.is_value:
+            self.sentence.take(behind)
+            if self.is_numeric(behind) or self._is_when(behind):
+                ranked.by = Spec(mark.first, link=behind)
+            else:
+                ranked.entity = ranked.entity or behind
+        elif isinstance(behind, Mark) and behind.kind == "aggregate":
+            ranked.by = self.spec(behind.first)
+        elif isinstance(before, Link) and not before.is_value and (self.is_numeric(before) or self._is_when(before)):
+            self.sentence.take(before)
+            ranked.by = Spec(mark.first, link=before)
+
+    def _is_when(self, link: Link) -> bool:
+        return any(self.schema.is_when(ref) for ref in link.columns())
+
+    def _is_common(self, mark: Mark) -> bool:
+        behind = self.sentence.lower(mark.last + 1)
+        if mark.what.strip() == "most" and behind in {"common", "frequent", "frequently", "often", "popular", "used"}:
+            self.sentence.taken.add(mark.last + 1)
+            return self.sentence.item(mark.last + 1) is None
+        return False
+
+    def _read_group(self, mark: Mark) -> None:
+        before = self.sentence.lower(mark.first - 1)
+        if mark.what == "by" and before in _ORDERING:
+            self.sentence.take(mark)
+            spec = self.spec(mark.last + 1)
+            if self.asked.ranked is None or (self.asked.ranked.by is None and not self.asked.ranked.common):
+                limit = self.asked.ranked
+                self.asked.ranked = limit or Ranked(mark.first, plain=True, high=bool(self.asked.direction))
+                self.asked.ranked.by = spec if spec.link or spec.counted else None
+            return
+        ranked = self.asked.ranked
+        waiting = ranked is not None and ranked.by is None and not ranked.common and ranked.limit
+        if ranked and waiting and mark.what in {"by", "nach"}:
+            self.sentence.take(mark)
+            spec = self.spec(mark.last + 1)
+            ranked.by = spec if spec.link or spec.counted else None
+            return
+        if mark.what == "by" and re.search(r"(?:ed|en|ght)$", before):  # "cited by", "written by"
+            self.sentence.take(mark)
+            return
+        if _UNITS.get(mark.what):
+            self.sentence.take(mark)
+            self.asked.groups.append((None, _UNITS[mark.what]))
+            return
+        self._take_groups(mark)
+
+    def _take_groups(self, mark: Mark) -> None:
+        self.sentence.take(mark)
+        place = mark.last + 1
+        while len(self.asked.groups) < _MOST_GROUPS:
+            while isinstance(between := self.sentence.after(place), Mark) and between.kind in {"distinct", "group"}:
+                self.sentence.take(between)
+                place = between.last + 1
+            unit = self._unit(place)
+            link = self.sentence.after(place)
+            if isinstance(link, Link) and not link.is_value:
+                link = self._head(link, counted=True)
+                self.sentence.take(link)
+                self.asked.groups.append((link, _UNITS.get(self.sentence.lower(link.last), "")))
+                place = link.last + 1
+            elif unit is not None:
+                self.sentence.taken.add(unit)
+                self.asked.groups.append((None, _UNITS[self.sentence.lower(unit)]))
+                place = unit + 1
+            else:
+                return
+            if self.sentence.lower(place) not in {"and", "und"} or self.sentence.text[self.sentence.tokens[place].start - 2] == ",":
+                return
+            place += 1
+
+    def _unit(self, place: int) -> int | None:
+        for index in range(place, min(place + 3, len(self.sentence.tokens))):
+            if self.sentence.lower(index) in _UNITS and self.sentence.item(index) is None:
+                return index
+            if not self.sentence.is_filler(index):
+                return None
+        return None
+
+    def _read_share(self, mark: Mark) -> None:
+        """Take the two measures of "the ratio of A to B"; things without a function are counted."""
+        self.sentence.take(mark)
+        self.asked.quotient = True
+        place = mark.last + 1
+        for _ in range(2):
+            spec = self.spec(place)
+            if spec.link is None:
+                return
+            counted = spec.counted or not self.is_numeric(spec.link)
+            self.asked.specs.append(replace(spec, counted=counted, distinct=False))
+            place = next(
+                (i + 1 for i in range(spec.link.last, len(self.sentence.tokens)) if self.sentence.lower(i) in {"to", "zu"}), 0
+            )
+            if not place:
+                return
+
+    def _read_ask(self, mark: Mark) -> None:
+        behind = self.sentence.after(mark.last + 1, gap=3)
+        self.asked.singular = mark.what in {"who", "wer"}
+        if isinstance(behind, Link) and not behind.is_value:
+            self.asked.subject = self._head(behind, counted=True)
+            self.asked.singular = self.asked.singular or not is_plural(self.sentence.lower(self.asked.subject.last))
+
+    def _finish(self) -> None:
+        ranked = self.asked.ranked
+        if ranked and ranked.entity is not None and self.asked.subject is None:
+            self.asked.singular = not is_plural(self.sentence.lower(ranked.entity.last))

@@ -1,0 +1,121 @@
+"""The words by which people ask of tables, in English and German: patterns only. `marks` finds them."""
+
+from __future__ import annotations
+
+_NUMBER_WORDS = (
+    ("one", "eins"), ("two", "zwei"), ("three", "drei"), ("four", "vier"), ("five", "fünf"), ("six", "sechs"), ("seven", "sieben"),
+    ("eight", "acht"), ("nine", "neun"), ("ten", "zehn"),
+)  # fmt: skip
+NUMBERS = {word: number for number, words in enumerate(_NUMBER_WORDS, 1) for word in words} | {
+    "twelve": 12,
+    "zwölf": 12,
+    "fifteen": 15,
+    "twenty": 20,
+    "zwanzig": 20,
+    "fifty": 50,
+    "hundred": 100,
+}
+SMALL_NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)})"
+
+_HIGH = "most|highest|largest|biggest|greatest|maximum|(?:meiste|höchste|größte)[nrs]?"
+_LOW = "least|fewest|lowest|smallest|(?:wenigste|niedrigste|kleinste|geringste)[nrs]?"
+_HOW_OFTEN = r"(?: common| frequent(?:ly)?(?: used)?| often)?"
+EXTREMES = ((rf"\b(?:{_HIGH})\b{_HOW_OFTEN}", True), (rf"\b(?:{_LOW})\b{_HOW_OFTEN}", False))
+
+# Superlatives that say what they compare: the words, the end they want, words of the columns they may mean.
+QUALITIES: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
+    ("slowest|langsamste[nrs]?", True, ("time", "duration", "latency", "response", "elapsed")),
+    ("fastest|quickest|schnellste[nrs]?", False, ("time", "duration", "latency", "response", "elapsed")),
+    ("longest|längste[nrs]?", True, ("length", "duration", "time", "elapsed")),
+    ("shortest|kürzeste[nrs]?", False, ("length", "duration", "time", "elapsed")),
+    ("oldest|earliest|(?:älteste|früheste)[nrs]?", False, ("date", "year", "created", "introduced", "founded", "birth", "time")),
+    (
+        "newest|latest|most recent(?:ly)?|youngest|(?:neueste|neuste|jüngste)[nrs]?",
+        True,
+        ("date", "year", "created", "introduced", "founded", "birth", "time"),
+    ),
+    ("cheapest|(?:billigste|günstigste)[nrs]?", False, ("price", "cost", "amount", "fare", "fee")),
+    ("most expensive|priciest|costliest|teuerste[nrs]?", True, ("price", "cost", "amount", "fare", "fee")),
+    ("heaviest|schwerste[nrs]?", True, ("weight", "mass")),
+    ("lightest|leichteste[nrs]?", False, ("weight", "mass")),
+    ("tallest|höchstgelegene[nrs]?", True, ("height", "altitude", "elevation")),
+    ("best|highest rated|top rated|beste[nrs]?", True, ("rating", "score", "grade", "punctuality")),
+    ("worst|lowest rated|schlechteste[nrs]?", False, ("rating", "score", "grade", "punctuality")),
+    ("most populous|most populated", True, ("population",)),
+    ("least populous|least populated", False, ("population",)),
+)
+
+_UP = "more|greater|higher|larger|longer|bigger|older|heavier|later|mehr|größer|höher|länger"
+_DOWN = "less|fewer|lower|smaller|shorter|faster|lighter|weniger|kleiner|kürzer|niedriger"
+_SCALE = r"(?:\s?(?:k|m|million|thousand|mio|tsd)\b)?"
+_NUMBER = rf"(?P<number>[-−]?[$€£]?\s?(?:\d[\d.,]*\d|\d){_SCALE})"
+_OTHER = _NUMBER.replace("number", "other")
+COMPARISONS: tuple[tuple[str, str], ...] = (
+    (rf"\b(?:no|not) (?:{_UP}) than\s+{_NUMBER}", "<="),
+    (rf"\b(?:no|not) (?:{_DOWN}) than\s+{_NUMBER}", ">="),
+    (rf"\b(?:(?:{_UP})(?: in [a-z]+)? (?:than|als)|over|above|exceed(?:s|ing|ed)?|über)\s+{_NUMBER}", ">"),
+    (rf"\b(?:(?:{_DOWN})(?: in [a-z]+)? (?:than|als)|under|below|unter)\s+{_NUMBER}", "<"),
+    (rf"\b(?:at least|at minimum|mindestens|a minimum of|minimum of)\s+{_NUMBER}", ">="),
+    (rf"\b(?:at most|up to|at maximum|höchstens|maximal|a maximum of)\s+{_NUMBER}", "<="),
+    (rf"\b(?:between|zwischen)\s+{_NUMBER}\s+(?:and|und|to|-)\s+{_OTHER}", "between"),
+    (rf"{_NUMBER}\s+(?:or more|or above|or higher|oder mehr)\b", ">="),
+    (rf"{_NUMBER}\s+(?:or less|or fewer|or below|or lower|oder weniger)\b", "<="),
+    (rf"(?:>=|≥)\s*{_NUMBER}", ">="),
+    (rf"(?:<=|≤)\s*{_NUMBER}", "<="),
+    (rf">\s*{_NUMBER}", ">"),
+    (rf"<\s*{_NUMBER}", "<"),
+    (rf"\b(?:exactly|equal(?:s)? to|equal|equals|genau|of exactly)\s+{_NUMBER}", "="),
+)
+
+_FAR, _NEAR = "high|larg|great|bigg|long|new|lat", "low|small|short|earli"
+DIRECTIONS = (
+    ("down", r"\b(?:in )?(?:descending|absteigend\w*)(?: order)?\b"),
+    ("up", r"\b(?:in )?(?:ascending|alphabetical\w*|aufsteigend\w*|chronological\w*)(?: order)?\b"),
+    (
+        "down",
+        rf"\b(?:from )?(?:the )?(?:{_FAR}|old)est to (?:the )?(?:{_NEAR}|old|new|young)est\b",
+    ),
+    ("down", r"\bmost to (?:the )?(?:least|fewest)\b"),
+    ("up", rf"\b(?:from )?(?:the )?(?:{_NEAR})est to (?:the )?(?:{_FAR})est\b"),
+    ("up", r"\b(?:least|fewest) to (?:the )?most\b"),
+    ("down", r"\b(?:highest|largest|longest|newest|latest|most recent)\b(?=(?: \w+){0,4} first\b)"),
+    ("up", r"\b(?:lowest|smallest|shortest|earliest|oldest)\b(?=(?: \w+){0,4} first\b)"),
+)
+
+LIMIT = rf"\b(?P<side>top|first|bottom|last|best|worst|ersten?|obersten|letzten|besten)\s+{SMALL_NUMBER}\b"
+WITH_LIMIT = rf"(?<![\w.,/-]){SMALL_NUMBER}(?=\s+(?:\w+\s+){{0,3}}?(?:with|mit)\b)"  # "the four endpoints with the fewest …"
+LOW_SIDES = frozenset({"bottom", "worst", "last", "letzten"})
+RATED_SIDES = frozenset({"best", "worst", "besten"})
+
+_MEAN = (
+    r"(?<!do )(?<!does )\b(?:average[sd]?|(?:arithmetic )?mean(?! by\b|\?|$)|avg|durchschnitt\w*|mittelwert\w*|mittlere\w*"
+    r"|im schnitt)\b"
+)
+_SUM = r"\b(?:sums?(?: of)?|totals?|in total|combined|together|altogether|summe\w*|insgesamt|zusammen|gesamt\w*)\b"
+_COUNT = (
+    r"\b(?:how many|number of|no\. of|counts? of|count(?= (?:the|all|how)\b)|^count\b|counts?"
+    r"|wie ?viele|anzahl(?: der| von| an)?|zahl der)\b"
+)
+_EACH = (
+    r"\b(?:monthly|quarterly|yearly|annual(?:ly)?|weekly|daily|hourly|per|for (?:each|every)|in each|of each|by each|at each"
+    r"|from each|each|every|group(?:ed)? by|broken down by|by|across|for different|je|pro|nach|für jede[nrsm]?|jede[nrsm]?)\b"
+)
+_NOT = r"\b(?:not|n['’]t|no|without|except|excluding|other than|never|nicht|kein\w*|ohne|außer)\b"
+_ASK = (
+    r"\b(?:which|what|who|whose|list|show|give|return|find|display|name|get"
+    r"|welche[nrsm]?|was|wer|wessen|zeige?|liste|nenne)\b"
+)
+# Kind of a mark, the function of an aggregate, the words.
+PLAIN: tuple[tuple[str, str, str], ...] = (
+    ("aggregate", "avg", _MEAN),
+    ("aggregate", "median", r"\bmedian\w*"),
+    ("aggregate", "sum", _SUM),
+    ("aggregate", "min", r"\b(?:minimum|minimal\w*|min)\b"),
+    ("aggregate", "max", r"\b(?:maximum|maximal\w*|max)\b"),
+    ("count", "", _COUNT),
+    ("group", "", _EACH),
+    ("distinct", "", r"\b(?:distinct|different|unique|verschiedene[nrs]?|unterschiedliche[nrs]?)\b"),
+    ("not", "", _NOT),
+    ("ask", "", _ASK),
+    ("share", "", r"\b(?:ratio of|ratio between|verhältnis (?:von|der)|quotient of)(?: the)?\b"),
+)

@@ -1,0 +1,106 @@
+"""From what a question says is measured to columns: "total queries", "number of endpoints", "highest average response time".
+
+In: an Asking that has read its Sentence, Meanings. Out: Measures, and what a ranking goes by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assistant.backends.offline.tables.asking import Asking, Ranked, Spec
+from assistant.backends.offline.tables.conditions import Comparison
+from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.meanings import Meanings
+from assistant.backends.offline.tables.models import Function, Group, Measure, Scalar
+
+RATES = frozenset({"avg", "median"})
+COUNTS = frozenset({"count", "count_distinct"})
+
+
+class Measuring:
+    """Decides what is measured. comparisons: a column that is compared is not added up."""
+
+    def __init__(self, asking: Asking, meanings: Meanings, comparisons: Sequence[Comparison]) -> None:
+        self.asking, self.meanings, self.schema = asking, meanings, meanings.schema
+        self._comparisons = comparisons
+
+    def measure(self, spec: Spec) -> Measure | None:
+        """The column and function that a spec means."""
+        if spec.quality:
+            ref = self.meanings.by_quality(spec.quality)
+            if ref is not None or spec.link is None:
+                return Measure("", ref.table, ref) if ref else None
+        if spec.link is None:
+            table = next(iter(self.meanings.in_play()), "") if spec.counted else ""
+            return Measure("count", table) if table else None
+        function: Function = next((each for each in spec.functions if each != "sum"), "sum" if spec.functions else "")
+        compared = any(each.link == spec.link for each in self._comparisons)
+        number = self._number(spec, function) if not (spec.counted and (spec.distinct or compared)) else None
+        if number is not None:
+            return number
+        if function in {"min", "max"} or (spec.counted and compared):
+            ref = self.meanings.column(spec.link)
+            return (
+                Measure(function if function in {"min", "max"} else "count", ref.table, ref if function else None) if ref else None
+            )
+        return self.count(spec.link, distinct=spec.distinct) if spec.counted or function == "sum" else None
+
+    def _number(self, spec: Spec, function: Function) -> Measure | None:
+        """A column of numbers, added up where it is counted."""
+        if spec.link is None or not self.asking.is_numeric(spec.link):
+            return None
+        ref = self.meanings.column(spec.link, numeric=True)
+        if ref is None or not self.schema.is_measure(ref):
+            return None
+        return Measure(function or ("sum" if spec.counted else ""), ref.table, ref)
+
+    def count(self, link: Link, *, distinct: bool) -> Measure | None:
+        """How many there are of a thing: rows of the table of that name, or different values of the column."""
+        tables = self.meanings.tables(link)
+        if tables and not distinct:
+            return Measure("count", min(tables, key=lambda table: -self.meanings.support.get(table, 0.0)))
+        if tables and not link.columns():
+            key = self.schema.key(tables[0])
+            return (
+                Measure("count", tables[0])
+                if key is None or self.schema.is_unique(key)
+                else Measure("count_distinct", key.table, key)
+            )
+        ref = self.meanings.column(link)
+        if ref is None:
+            return None
+        if self.schema.is_date(ref) or (self.schema.is_unique(ref) and not distinct):
+            return Measure("count", ref.table)
+        return Measure("count_distinct", ref.table, ref)
+
+    def order(self, ranked: Ranked, measures: Sequence[Measure], *, together: bool) -> Measure | Group | None:
+        """What a ranking goes by."""
+        if ranked.common and ranked.entity:
+            ref = self.meanings.column(ranked.entity)
+            return Measure("count", ref.table) if ref else None
+        if ranked.by is None:
+            return measures[0] if measures and not together else None
+        measure = self.measure(ranked.by)
+        if measure is not None or ranked.by.link is None:
+            return measure
+        return self._plain_order(ranked, ranked.by.link)
+
+    def _plain_order(self, ranked: Ranked, link: Link) -> Measure | Group | None:
+        """A ranking by something that is no number: a name, a date, how many there are of a thing."""
+        ref = self.meanings.column(link)
+        if ranked.plain:
+            ref = ref or next((self.schema.label(table)[0] for table in self.meanings.tables(link)), None)
+            return Group(ref) if ref else None
+        if ref and self.schema.is_when(ref):
+            return Measure("", ref.table, ref)
+        return self.count(link, distinct=False)
+
+    def having(self) -> tuple[tuple[Measure, str, Scalar], ...]:
+        """Tests of how many there are: "more than 3 sales"."""
+        tests: list[tuple[Measure, str, Scalar]] = []
+        for each in self._comparisons:
+            measure = self.count(each.things, distinct=False) if each.things is not None and each.link is None else None
+            if measure is not None and each.mark.what != "between":
+                number = each.mark.numbers[0]
+                tests.append((measure, each.mark.what, int(number) if number.is_integer() else number))
+        return tuple(tests)

@@ -1,0 +1,53 @@
+"""Questions over the tables of a catalogue, as the backend puts them: read, called for, answered.
+
+In: a Catalogue, a question, the results of its turn. Out: the next call, or the answer. It keeps what follows from the catalogue,
+and nothing of a conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from assistant.backends.offline.catalogue import Catalogue
+from assistant.backends.offline.tables.answering import answer_of
+from assistant.backends.offline.tables.linking import Linker
+from assistant.backends.offline.tables.models import Reading
+from assistant.backends.offline.tables.reading import read
+from assistant.backends.offline.tables.saying import said
+from assistant.backends.offline.tables.schema import Schema
+from assistant.backends.offline.tables.steps import Call, call_for
+from assistant.messages import Outcome
+
+TOOLS = frozenset({"query_table", "run_sql"})
+
+
+class TableQuestions:
+    """The tables of one catalogue."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    @cached_property
+    def _linker(self) -> Linker:
+        return Linker(Schema(self._catalogue.tables))
+
+    def read(self, text: str, *, language: str, today: date | None) -> Reading | None:
+        """The question as one over tables, None where it is none."""
+        if not self._catalogue.tables:
+            return None
+        return read(text, self._linker, today=today, language=language, documents=not self._catalogue.only_tables)
+
+    def said(self, reading: Reading) -> str:
+        """What was understood, on one line."""
+        return said(reading, self._linker.schema)
+
+    def call(self, reading: Reading, results: Sequence[Mapping[str, Any]]) -> Call | None:
+        """The next call, None when all were made."""
+        return call_for(reading, self._linker.schema, results)
+
+    def answer(self, reading: Reading, results: Sequence[Mapping[str, Any]]) -> tuple[str, Outcome]:
+        """The answer from the results of all calls."""
+        return answer_of(reading, self._linker.schema, results)

@@ -1,0 +1,129 @@
+"""Questions with an order: "the 3 slowest endpoints", "which owner has the most endpoints", "the average … of the top 5 …".
+
+In: Heard, what the other rules made of the question. Out: a Reading, None where the order cannot be had.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from assistant.backends.offline.tables.asking import Ranked
+from assistant.backends.offline.tables.heard import Heard
+from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.measuring import COUNTS, RATES
+from assistant.backends.offline.tables.models import Condition, Function, Group, Measure, Ranking, Reading
+from assistant.backends.offline.tables.schema import Ref
+
+_PLURAL_SHOWN = 5
+_ADDED = re.compile(r"most|least|fewest|meist|wenigst|top|bottom|first|$")
+_AVERAGED = ("slow", "fast", "quick", "lang", "schnell", "best", "worst")
+
+
+def ranked(heard: Heard, by: Measure) -> Reading | None:
+    """Things in an order."""
+    asked = heard.asked
+    order = asked.ranked
+    assert order is not None
+    thing = order.entity or (asked.subject if not _is_measured(heard, asked.subject, by) else None)
+    things = tuple(heard.grouping.thing(thing, by.table)) if thing is not None else heard.groups
+    if thing is not None:
+        heard.sentence.take(thing)
+    if not things or (heard.groups and heard.groups != things and not order.limit):
+        return _extreme(heard, by, order)
+    limit = order.limit or _usual_limit(heard)
+    ranking = Ranking(by, high=order.high, limit=limit)
+    extra = heard.selected(tables={group.ref.table for group in things} | {by.table})
+    row = heard.grouping.is_row(things, by.table) or (thing is not None and by.table in heard.meanings.tables(thing))
+    if by.function in {"", "sum"} and row and by.ref is not None:
+        by = Measure("", by.table, by.ref)
+    else:
+        by = _of_several_rows(heard, order, by)
+    ranking = replace(ranking, by=by)
+    if by.function == "" and by.ref is not None:
+        select = tuple(dict.fromkeys([*(group.ref for group in things), *extra, by.ref]))
+        return Reading(by.table, select=select, conditions=heard.conditions, ranking=ranking)
+    tables = {group.ref.table for group in things}
+    groups = tuple(dict.fromkeys([*things, *(Group(ref) for ref in extra if ref.table in tables)]))
+    measures = tuple(dict.fromkeys([by, *heard.measures]))
+    return Reading(by.table, groups=groups, measures=measures, conditions=heard.conditions, ranking=ranking)
+
+
+def _extreme(heard: Heard, by: Measure, order: Ranked) -> Reading | None:
+    """The highest or lowest value itself, of all rows or of each group."""
+    if by.ref is None or (by.function in {*RATES, "sum", *COUNTS} and not heard.groups):
+        return None
+    function: Function = by.function or ("max" if order.high else "min")
+    return Reading(by.table, groups=heard.groups, measures=(Measure(function, by.table, by.ref),), conditions=heard.conditions)
+
+
+def _usual_limit(heard: Heard) -> int:
+    """How many are wanted where no number says it: one of "which endpoint", a few of "which endpoints", all that are sorted."""
+    if heard.asked.singular:
+        return 1
+    return 0 if heard.asked.direction is not None else _PLURAL_SHOWN
+
+
+def _is_measured(heard: Heard, link: Link | None, by: Measure) -> bool:
+    """Whether a link is the measure itself: "what is the highest response time" asks for no thing."""
+    return link is None or (by.ref is not None and by.ref in link.columns() and heard.asking.is_numeric(link))
+
+
+def _of_several_rows(heard: Heard, order: Ranked, by: Measure) -> Measure:
+    """What a plain column becomes where a thing has several rows: slow is a mean, most is a sum, highest the single highest."""
+    if by.function or by.ref is None or not heard.schema.is_measure(by.ref):
+        return by
+    if order.by and order.by.quality and order.said.startswith(_AVERAGED):
+        heard.unsure.append(f"by the average {by.ref.column} of each")
+        return Measure("avg", by.table, by.ref)
+    if heard.asked.together or _ADDED.match(order.said):
+        heard.unsure.append(f"by the sum of {by.ref.column} of each")
+        return Measure("sum", by.table, by.ref)
+    return by
+
+
+def over_ranked(heard: Heard, by: Measure) -> Reading | None:
+    """A measure over the things that a ranking finds first; None where the measure is the ranking's own, or asked beside it."""
+    asked, order = heard.asked, heard.asked.ranked
+    specs = [spec for spec in asked.specs if order and spec.at < order.at]
+    if order is None or order.by is None or order.entity is None or not specs or not heard.measures:
+        return None
+    first = heard.measures[0]
+    if first == by or (first.ref == by.ref and first.ref is not None and not asked.together) or heard.is_told(specs[0].at):
+        return None
+    if not order.limit and not asked.singular and asked.direction is not None:
+        return None
+    return over(heard, by)
+
+
+def over(heard: Heard, by: Measure) -> Reading | None:
+    """The measures over the things that a ranking finds first. A condition on the measures' own table tests what is measured."""
+    table = heard.measures[0].table
+    outer = tuple(condition for condition in heard.conditions if condition.ref.table == table != by.table)
+    inner_conditions = tuple(condition for condition in heard.conditions if condition not in outer)
+    inner = ranked(replace(heard, measures=(), groups=(), conditions=inner_conditions), by)
+    return _chained(heard, inner, outer) if inner is not None else None
+
+
+def _chained(heard: Heard, inner: Reading, conditions: tuple[Condition, ...]) -> Reading | None:
+    """A Reading over the rows of another, by one pair of columns."""
+    table = heard.measures[0].table
+    first = inner.select[0] if inner.select else inner.groups[0].ref
+    target: Ref | None = first if first.table == table else None
+    if target is None:
+        path = heard.schema.path([first.table, table])
+        if path is None or len(path) != 1:
+            return None
+        target = path[0].right
+        if path[0].left != first:
+            first = path[0].left
+            inner = _with_key(inner, first)
+    if heard.measures[0].function in RATES and not heard.schema.is_unique(target):
+        heard.unsure.append(f"every row of {table} counts once, however many there are for each {target.column}")
+    return Reading(table, measures=heard.measures, conditions=conditions, over=inner, link=(first, target))
+
+
+def _with_key(inner: Reading, key: Ref) -> Reading:
+    if inner.select:
+        return replace(inner, select=tuple(dict.fromkeys([key, *inner.select])))
+    return replace(inner, groups=tuple(dict.fromkeys([Group(key), *inner.groups])))

@@ -1,0 +1,152 @@
+"""From a question to a Reading of it over tables, or None where it is no question over tables.
+
+In: the question, a Linker over a Schema, the day. Out: Reading. The rules take what they understand word by word; how much of the
+question is left over decides whether it is one at all: a question for documents has words that no table knows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+
+from assistant.backends.offline.tables.asking import Asked, Asking
+from assistant.backends.offline.tables.conditions import Conditions, find_comparisons
+from assistant.backends.offline.tables.grouping import Grouping
+from assistant.backends.offline.tables.heard import Heard
+from assistant.backends.offline.tables.linking import Link, Linker
+from assistant.backends.offline.tables.listing import assembled
+from assistant.backends.offline.tables.meanings import Meanings
+from assistant.backends.offline.tables.measuring import COUNTS, Measuring
+from assistant.backends.offline.tables.models import Measure, Reading
+from assistant.backends.offline.tables.periods import find_windows
+from assistant.backends.offline.tables.schema import Schema
+from assistant.backends.offline.tables.sentence import Sentence
+from assistant.backends.offline.tables.vocabulary import UNITS
+
+_LONGEST = 600  # characters of a question over tables
+_NOT_OF_TABLES = re.compile(
+    r"^\W*(?:why|how (?:do|does|did|can|could|should|would|to|is|are|come)\b|where (?:do|can|is|are)\b|explain|describe"
+    r"|summari[sz]e|is |are |can |may |should |does |do |did |warum|wieso|weshalb|erkläre|wie (?:kann|geht|funktioniert|mache?)\b)",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"\b(?:should|may|must|allowed|promise[sd]?|mean by|stand for|runbook|policy|guide|soll\w*|darf)\b", re.IGNORECASE
+)
+
+
+def read(text: str, linker: Linker, *, today: date | None, language: str = "en", documents: bool = True) -> Reading | None:
+    """Read a question. documents: the library has other documents too, so that a question may well be for those.
+
+    Then every word that says something must be accounted for: what the tables know nothing of is asked of the documents.
+    """
+    if len(text) > _LONGEST or not linker.schema.tables:
+        return None
+    if documents and (_NOT_OF_TABLES.search(text) or _ADVICE.search(text)):
+        return None
+    reading = _Reader(Sentence.of(text, linker, language=language), linker.schema, today).read()
+    return reading if reading is not None and not (documents and reading.unread) else None
+
+
+class _Reader:
+    """Reads one Sentence."""
+
+    def __init__(self, sentence: Sentence, schema: Schema, today: date | None) -> None:
+        self.sentence, self.schema, self.today = sentence, schema, today
+        self.meanings = Meanings(schema, sentence.links)
+        self.asking = Asking(sentence, schema)
+
+    def read(self) -> Reading | None:
+        """The Reading, None where nothing is asked of a table."""
+        windows = find_windows(self.sentence, today=self.today)
+        comparisons = find_comparisons(self.sentence, lambda link: self.asking.is_numeric(link) or self._is_yearly(link))
+        asked = self.asking.read()
+        self.meanings.asked = asked.subject
+        measuring = Measuring(self.asking, self.meanings, comparisons)
+        measures = [measure for spec in asked.specs if (measure := measuring.measure(spec))]
+        for measure in measures:
+            self.meanings.choose(measure.table)
+        by = measuring.order(asked.ranked, measures, together=asked.together) if asked.ranked else None
+        self.meanings.choose(by.table if isinstance(by, Measure) else "")
+        self.meanings.choose(self._subject_table(asked))
+        conditions = Conditions(self.sentence, self.meanings)
+        found = conditions.all(comparisons, windows)
+        grouping = Grouping(self.sentence, self.meanings)
+        base = next((each.table for each in (*measures, by) if isinstance(each, Measure)), self.meanings.base)
+        heard = Heard(
+            self.sentence,
+            self.asking,
+            self.meanings,
+            grouping,
+            asked,
+            tuple(measures),
+            grouping.groups(asked.groups, base),
+            tuple(found),
+            measuring.having(),
+        )
+        reading = assembled(heard, by)
+        return self._finished(reading, [*heard.unsure, *conditions.unsure], asked) if reading is not None else None
+
+    def _finished(self, reading: Reading, unsure: list[str], asked: Asked) -> Reading:
+        """With the tables that must or must not hold a row, and what nobody understood."""
+        reading = self._with_others(self._with_without(reading, asked))
+        return replace(
+            reading,
+            language=self.sentence.language,
+            unsure=tuple(dict.fromkeys(unsure)),
+            unread=tuple(self.sentence.unread(self._context(reading))),
+        )
+
+    def _is_yearly(self, link: Link | None) -> bool:
+        return link is not None and any(self.schema.is_year(ref) for ref in link.columns())
+
+    def _subject_table(self, asked: Asked) -> str:
+        """The table of the noun that is asked for."""
+        link = (asked.ranked.entity if asked.ranked else None) or asked.subject
+        if link is None:
+            return ""
+        tables = self.meanings.tables(link)
+        if tables:
+            return tables[0] if not self.meanings.base or len(tables) == 1 else ""
+        ref = self.meanings.column(link)
+        return ref.table if ref and not self.meanings.base else ""
+
+    def _context(self, reading: Reading) -> set[int]:
+        """Words that name a table in use or a unit of its columns, or that ask: they need no rule of their own."""
+        tables = {*reading.tables, *(reading.over.tables if reading.over else ())}
+        words: set[int] = set()
+        for link in self.sentence.free_links():
+            if not link.is_value and {each.ref.table for each in link.candidates} & tables:
+                words |= set(range(link.first, link.last + 1))
+        for mark in self.sentence.marks:
+            words |= set(range(mark.first, mark.last + 1))
+        units = {self.schema.unit(ref).lower() for table in tables for ref in self.schema.columns(table)} - {""}
+        said = units.union(*(UNITS[unit][1] for unit in units if unit in UNITS))
+        return words | {index for index, token in enumerate(self.sentence.tokens) if token.lower in said}
+
+    def _with_others(self, reading: Reading) -> Reading:
+        """Rows that have one in another table: "doctors who have prescribed treatments"."""
+        if reading.over or reading.ratio or (reading.measures and reading.measures[0].function not in COUNTS):
+            return reading
+        also = []
+        used = {*reading.tables, *reading.without}
+        for link in self.sentence.free_links():
+            tables = self.meanings.tables(link)
+            if link.is_value or not tables or {each.ref.table for each in link.candidates} & used:
+                continue
+            if self.schema.path([reading.table, tables[0]]):
+                also.append(tables[0])
+                self.sentence.take(link)
+        return replace(reading, also=tuple(also))
+
+    def _with_without(self, reading: Reading, asked: Asked) -> Reading:
+        """Rows that have none in another table: "customers who have not made any transactions"."""
+        for mark in self.sentence.marks_of("not"):
+            for link in self.sentence.links:
+                if link.first < mark.last or link.is_value or link == asked.subject:
+                    continue
+                tables = [table for table in self.meanings.tables(link) if table != reading.table]
+                if tables and self.schema.path([reading.table, tables[0]]):
+                    self.sentence.take(mark, link)
+                    return replace(reading, without=(tables[0],))
+        return reading

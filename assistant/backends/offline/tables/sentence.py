@@ -1,0 +1,130 @@
+"""A question as a row of items: links, marks and plain words, each of which a rule takes once.
+
+In: a text, a Linker. Out: Sentence. What nobody took at the end is what the rules did not understand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from assistant.backends.offline.tables.linking import Link, Linker
+from assistant.backends.offline.tables.marks import Mark, find_marks
+from assistant.backends.offline.tables.naming import Token, tokens_of
+from assistant.backends.offline.wording import words_of
+from search.languages import STOPWORDS, query_stopwords
+
+# Words that say nothing of what is asked, beside those that every language has for that.
+_EMPTY = words_of(
+    """table tables database row rows record records entry entries result results value values respective respectively corresponding
+    along there there's get gets got has have had having does did done made make belong belongs belonging exist exists total overall
+    tabelle tabellen zeilen zeile einträge eintrag hat haben gehören gehört gibt hoch lautet beträgt
+    taken took take takes taking recorded please tell me us many much year's order ordered sort sorted ascending descending
+    alphabetically alphabetical starting name names named highest lowest list associated number data average averages
+    related relevant available currently final answer include including included consider together top"""
+)
+_FILLERS = words_of(
+    """of the a an our my your their all any both is are was were be been do does did der die das den dem des unsere"""
+)
+
+
+@dataclass
+class Sentence:
+    """A question in the making. taken: the words that a rule has understood."""
+
+    text: str
+    tokens: list[Token]
+    links: list[Link]
+    marks: list[Mark]
+    language: str
+    stops: frozenset[str]
+    taken: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, text: str, linker: Linker, *, language: str) -> Sentence:
+        """Read a text. A link that holds a mark's words stays, where it says more than they do ("first name")."""
+        tokens = tokens_of(text)
+        stops = (query_stopwords(text) | STOPWORDS["en"] | STOPWORDS.get(language, frozenset())) - {"own"}
+        marks = find_marks(text, tokens, language=language)
+        covered = frozenset(index for mark in marks for index in range(mark.first, mark.last + 1))
+        links = linker.links(text, tokens, marks=covered, stops=stops)
+        kept = []
+        for mark in marks:
+            over = [link for link in links if link.first <= mark.last and mark.first <= link.last]
+            if not over:
+                # "the phone number of X": the number is the name's, nothing is counted.
+                named = any(link.last == mark.first - 1 and not link.is_value for link in links)
+                if not (mark.kind == "count" and mark.what.startswith("number of") and named):
+                    kept.append(mark)
+            elif mark.kind in {"compare", "limit", "most"} and not any(link.is_value or link.last > link.first for link in over):
+                kept.append(mark)
+                links = [link for link in links if link not in over]
+        return cls(text, tokens, links, kept, language, stops)
+
+    def item(self, index: int) -> Link | Mark | None:
+        """What begins at a word, None for a plain word or the inside of something."""
+        items: tuple[Link | Mark, ...] = (*self.links, *self.marks)
+        return next((each for each in items if each.first == index), None)
+
+    def is_filler(self, index: int) -> bool:
+        """Whether a plain word may stand between a mark and what it is of."""
+        token = self.tokens[index]
+        return token.lower in _FILLERS or token.lower in self.stops
+
+    def beside(self, link: Link) -> Link | Mark | None:
+        """What stands right behind a link, with nothing but a blank or a hyphen between."""
+        if link.last + 1 >= len(self.tokens):
+            return None
+        between = self.text[self.tokens[link.last].end : self.tokens[link.last + 1].start]
+        return self.item(link.last + 1) if between.strip() in {"", "-"} else None
+
+    def after(self, index: int, *, gap: int = 2) -> Link | Mark | None:
+        """The next link or mark from a word on, with nothing but a few fillers before it."""
+        for place in range(index, min(index + gap + 1, len(self.tokens))):
+            found = self.item(place)
+            if found is not None:
+                return found
+            if not self.is_filler(place):
+                return None
+        return None
+
+    def before(self, index: int, *, gap: int = 1) -> Link | Mark | None:
+        """The link or mark that ends at a word or a few fillers before it."""
+        for place in range(index, max(index - gap - 1, -1), -1):
+            items: tuple[Link | Mark, ...] = (*self.links, *self.marks)
+            found = next((each for each in items if each.last == place), None)
+            if found is not None:
+                return found
+            if not self.is_filler(place):
+                return None
+        return None
+
+    def take(self, *items: Link | Mark) -> None:
+        """Mark the words of items as understood."""
+        for each in items:
+            self.taken.update(range(each.first, each.last + 1))
+
+    def is_taken(self, item: Link | Mark) -> bool:
+        """Whether any word of an item was understood."""
+        return any(index in self.taken for index in range(item.first, item.last + 1))
+
+    def free_links(self) -> list[Link]:
+        """The links that nobody took."""
+        return [link for link in self.links if not self.is_taken(link)]
+
+    def marks_of(self, *kinds: str) -> list[Mark]:
+        """The marks of some kinds that nobody took."""
+        return [mark for mark in self.marks if mark.kind in kinds and not self.is_taken(mark)]
+
+    def unread(self, also: Iterable[int] = ()) -> list[str]:
+        """The words that say something and that nobody took."""
+        known = self.taken | set(also)
+        return [
+            token.text
+            for index, token in enumerate(self.tokens)
+            if index not in known and token.lower not in self.stops and token.lower not in _EMPTY
+        ]
+
+    def lower(self, index: int) -> str:
+        """A word in lower case, "" outside the question."""
+        return self.tokens[index].lower if 0 <= index < len(self.tokens) else ""

@@ -1,0 +1,120 @@
+"""How often the offline backend is right about tables: the fixed cases over the sample library, 277 questions over 11 databases.
+
+The cases of tables.jsonl were fixed, with their numbers computed from the files, before the rules were written; those held out were
+not looked at since. The failures of half of the databases were looked at while the rules were made, those of the others never.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from offline_cases import cases, put
+from standin import StandIn
+from table_cases import is_right, same_rows
+
+from assistant.backends.offline import Offline, catalogue_of
+from assistant.backends.offline.catalogue import Catalogue
+from assistant.backends.offline.tables.answering import rows_of
+from assistant.backends.offline.tables.questions import TableQuestions
+from assistant.search_tools import build
+from assistant.table_tools import build_table_tools
+from assistant.tools import Toolbox
+from search import Library, upkeep
+
+SAMPLE = Path(__file__).parents[2] / "data" / "library"
+TODAY = date(2026, 10, 15)
+LOOKED_AT = ("academic", "atis", "broker", "car_dealership", "derm_treatment", "geography")
+HELD_OUT = ("advising", "ewallet", "restaurants", "scholar", "yelp")
+
+
+@pytest.fixture(scope="session")
+def sample_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """The sample library, its meanings hashed: tables need none."""
+    file = tmp_path_factory.mktemp("tables") / "library.db"
+    upkeep.index(file, [SAMPLE], StandIn())
+    with Library.open(file, embedder=StandIn()) as library:
+        yield library
+
+
+@pytest.fixture
+def wrong(sample_tables: Library) -> Callable[[list[dict[str, Any]]], list[str]]:
+    """Puts cases to the backend, and tells which are answered wrongly, and how."""
+
+    def put_all(chosen: list[dict[str, Any]]) -> list[str]:
+        backend = Offline(catalogue_of(sample_tables), today=TODAY)
+        tools = Toolbox((*build(sample_tables, today=TODAY), *build_table_tools(sample_tables, today=TODAY)))
+        outcomes = [(case, put(backend, case["question"], tools)) for case in chosen]
+        return [f"{case['id']} {case['question']} -> {got.text}" for case, got in outcomes if not is_right(case, got)]
+
+    return put_all
+
+
+def test_fixed_questions_over_tables_are_right(wrong: Callable[[list[dict[str, Any]]], list[str]]) -> None:
+    known = [case for case in cases("tables.jsonl") if not case.get("held_out")]
+    failed = wrong(known)
+    assert len(failed) <= 0.03 * len(known), "\n\n".join(failed)
+
+
+def test_unseen_questions_over_tables_are_right(wrong: Callable[[list[dict[str, Any]]], list[str]]) -> None:
+    unseen = [case for case in cases("tables.jsonl") if case.get("held_out")]
+    # Measured: 16 of 18. The words of what failed are not shown, so that they stay unseen.
+    assert len(wrong(unseen)) <= 3
+
+
+@pytest.mark.parametrize("name", ["library.jsonl", "offline_heldout.jsonl"])
+def test_questions_for_documents_ask_no_table(name: str, wrong: Callable[[list[dict[str, Any]]], list[str]]) -> None:
+    others = [{"id": case["id"], "question": case["question"], "expect": {"intent": "search"}} for case in cases(name)]
+    assert wrong(others) == []
+
+
+@pytest.mark.evals
+@pytest.mark.slow
+@pytest.mark.parametrize(("databases", "floor"), [(LOOKED_AT, 0.40), (HELD_OUT, 0.30)], ids=["looked_at", "held_out"])
+def test_share_of_questions_over_databases(
+    databases: tuple[str, ...], floor: float, evals: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Measured: .42 of 147 looked at, .32 of 130 held out. A row set counts as `same_rows` says."""
+    with (evals / "nl2sql" / "questions.jsonl").open(encoding="utf-8") as file:
+        questions = [json.loads(line) for line in file]
+    right = total = 0
+    lines: list[str] = []
+    for name in databases:
+        own = [question for question in questions if question["db"] == f"defog_{name}"]
+        found = _count_right(evals / "nl2sql" / f"defog_{name}.sqlite", own, tmp_path / name)
+        lines.append(f"{name}: {found} of {len(own)}")
+        right, total = right + found, total + len(own)
+    lines.append(f"offline over databases: {right} of {total}, {right / total:.3f}")
+    with capsys.disabled():
+        sys.stdout.write("\n" + "\n".join(lines) + "\n")
+    assert right / total >= floor
+
+
+def _count_right(database: Path, questions: list[dict[str, Any]], place: Path) -> int:
+    """How many questions over one database, alone in a library, give one of their gold row sets."""
+    folder = place / "notes"
+    folder.mkdir(parents=True)
+    shutil.copy(database, folder)
+    upkeep.index(place / "library.db", [folder], StandIn())
+    with Library.open(place / "library.db", embedder=StandIn()) as library:
+        catalogue, tools = catalogue_of(library), Toolbox(build_table_tools(library, today=TODAY, budget=200_000), budget=200_000)
+        assert catalogue.only_tables
+        return sum(_is_right(question, catalogue, tools) for question in questions)
+
+
+def _is_right(question: dict[str, Any], catalogue: Catalogue, tools: Toolbox) -> bool:
+    reading = TableQuestions(catalogue).read(question["question"], language="en", today=TODAY)
+    outcome = put(Offline(catalogue, today=TODAY), question["question"], tools)
+    if reading is None or not outcome.results or outcome.results[-1].is_error:
+        return False
+    value = json.loads(outcome.results[-1].content)
+    if "rows" not in value and value.get("found") != 0:
+        return False
+    rows = rows_of(reading, value)
+    return any(same_rows(rows, gold) for gold in question["gold_rows"])
