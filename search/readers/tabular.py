@@ -31,6 +31,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 65_536
 _SAMPLE_ROWS = 300
 _SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?[ ;,\t|]*\n', re.IGNORECASE)
+_DECIMALS = re.compile(
+    r"[^,;\t|\n]+\n(?:-?\d+(?:,\d+)?\n|\n)*(?:-?\d+,\d+\n?)(?:-?\d+(?:,\d+)?\n?|\n)*"
+)  # a header, decimal commas
 _LARGEST_FIELD = 2**31 - 1
 _NO_DELIMITER = "\x1f"  # no cleaned text holds it
 
@@ -164,7 +167,7 @@ def dialect_of(text: str, delimiter: str | None = None, preferred: str = ",") ->
     sign = max(signs, key=lambda sign: best[sign].rounded)
     if preferred == "\t" and best["\t"].evenness >= 0.5 and not delimiter:
         sign = "\t"
-    if not delimiter and _is_prose(best[sign], sample, sign):
+    if not delimiter and (_is_prose(best[sign], sample, sign) or (sign == "," and _DECIMALS.fullmatch(sample))):
         return Dialect(_NO_DELIMITER)
     return max(_ways(sign, sample), key=lambda way: _score(sample, way).quoted)
 

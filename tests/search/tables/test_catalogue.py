@@ -360,3 +360,15 @@ def test_an_older_library_gets_its_catalogue_and_a_backup_and_reads_its_tables(f
         assert schema.version(backup) == 1
         assert backup.execute("SELECT count(*) FROM sqlite_master WHERE name = '_tables'").fetchone() == (0,)
         assert backup.execute("SELECT count(*) FROM documents").fetchone() == (3,)
+
+
+def test_a_column_without_a_type_in_its_sqlite_file_has_none_here_so_that_values_stay_apart(
+    connection: sqlite3.Connection,
+) -> None:
+    draft = TableDraft("t", (Column("a", "text"),), [(1,), ("1",), (1.5,)], keeps_name=True)
+    add(connection, "x.db", draft)
+    assert connection.execute("SELECT typeof(a), count(*) FROM t GROUP BY 1 ORDER BY 1").fetchall() == [
+        ("integer", 1),
+        ("real", 1),
+        ("text", 1),
+    ]
