@@ -33,8 +33,6 @@ _SAMPLE_ROWS = 300
 _SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?[ ;,\t|]*\n', re.IGNORECASE)
 # A header, and below it whole numbers and at least one with a decimal comma.
 _DECIMALS = re.compile(r"[^,;\t|\n]+\n(?=[^,]*\d,\d)(?:(?:-?\d+(?:,\d+)?)?(?:\n|\Z))+")
-    r"[^,;\t|\n]+\n(?:-?\d+(?:,\d+)?\n|\n)*(?:-?\d+,\d+\n?)(?:-?\d+(?:,\d+)?\n?|\n)*"
-)  # a header, decimal commas
 _LARGEST_FIELD = 2**31 - 1
 _NO_DELIMITER = "\x1f"  # no cleaned text holds it
 
