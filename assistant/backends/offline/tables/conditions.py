@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from assistant.backends.offline.tables.kinds import DURATION
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Condition, Scalar
 from assistant.backends.offline.tables.periods import Window
-from assistant.backends.offline.tables.schema import Ref
+from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
 from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem
 
@@ -29,7 +30,9 @@ _WORDED = (
 )
 _LIKE = {"ends with": "contains"}  # what query_table has for it, where the end cannot be tested
 _OPPOSITE = {"=": "!=", "in": "not in", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
-_LONGER = {"longer", "slower", "faster", "shorter", "länger", "took"}
+_YES_AND_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"), ("t", "f"), ("on", "off"))
+_LASTING = {"took", "takes", "take", "taken", "lasted", "dauerte", "dauern"}
+_UNIT_WORDS = {"milliseconds", "second", "euro", "euros", "percent", "dollar", "dollars", "prozent", "sekunden", "millisekunden"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,28 @@ def find_comparisons(sentence: Sentence, is_numeric: Callable[[Link | None], boo
             link = behind
         elif isinstance(behind, Link) and not behind.is_value:
             things = behind
-        if unit in UNITS or unit in {"milliseconds", "second", "euros", "percent", "dollars"}:
+        if unit in UNITS or unit in _UNIT_WORDS:
             sentence.taken.add(mark.last + 1)
         else:
             unit = ""
         sentence.take(*(each for each in (link, things) if each))
         found.append(Comparison(mark, link, unit, things))
     return found
+
+
+def flags(sentence: Sentence, schema: Schema) -> Iterator[tuple[Link, Ref, Scalar, Scalar]]:
+    """The links that mean a column of yes and no, with the two values as the column has them."""
+    for link in sentence.links:
+        if link.is_value or link.candidates[0].is_table:
+            continue
+        ref = link.candidates[0].ref
+        column = schema.column(ref)
+        if column.type == "boolean":
+            yield link, ref, 1, 0
+        said = {value.lower(): value for value in column.values}
+        yes, no = next(((said[yes], said[no]) for yes, no in _YES_AND_NO if {yes, no} == set(said)), ("", ""))
+        if yes:
+            yield link, ref, yes, no
 
 
 class Conditions:
@@ -75,7 +93,7 @@ class Conditions:
     def all(self, comparisons: list[Comparison], windows: list[Window]) -> list[Condition]:
         """Every test, once; the tables of each are in play for the next."""
         found: list[Condition] = []
-        for tests in (self.compared(comparisons), self.named(), self.timed(windows), self.missing()):
+        for tests in (self.compared(comparisons), self.flagged(), self.named(), self.timed(windows), self.missing()):
             for test in tests:
                 found.append(test)
                 self.meanings.choose(test.ref.table)
@@ -102,16 +120,24 @@ class Conditions:
             return self.meanings.column(each.link, numeric=True)
         in_play = [ref for table in self.meanings.in_play() for ref in self.schema.columns(table) if self.schema.is_measure(ref)]
         if each.unit:
-            words = UNITS.get(each.unit, ("", frozenset({each.unit})))
-            said = [ref for ref in in_play if self.schema.unit(ref).lower() in {each.unit, words[0].lower()}]
+            said = [ref for ref in in_play if _is_in(each.unit, self.schema.unit(ref).lower())]
             if said:
                 return said[0]
         near = [self.sentence.lower(index) for index in range(each.mark.first - 2, each.mark.first + 2)]
-        if set(near) & _LONGER:
-            return self.meanings.by_quality(("time", "duration", "length", "latency"), numeric=True)
+        kind = each.mark.quality or (DURATION if set(near) & _LASTING else ())
+        if kind:
+            return self.meanings.by_quality(kind, numeric=True)
         if each.things is not None:
             return None
         return in_play[0] if len(in_play) == 1 else None
+
+    def flagged(self) -> Iterator[Condition]:
+        """Tests of columns that hold yes or no: "open on Saturday" over a column saturday."""
+        for link, ref, yes, no in flags(self.sentence, self.schema):
+            if not self.meanings.is_asked(link) and not self.sentence.is_taken(link) and self.meanings.is_reached(ref.table):
+                value = no if self._is_denied(link.first) else yes
+                self.sentence.take(link)
+                yield Condition(ref, "=", value)
 
     def timed(self, windows: list[Window]) -> Iterator[Condition]:
         """Tests against times."""
@@ -255,6 +281,14 @@ class Conditions:
                 self.sentence.take(mark)
                 return True
         return False
+
+
+def _is_in(said: str, unit: str) -> bool:
+    """Whether a unit as it is said ("euros", "min") is that of a column."""
+    written = UNITS.get(said, (said, frozenset[str]()))[0].lower()
+    return bool(unit) and (
+        unit in {said, written} or said in UNITS.get(unit, ("", frozenset[str]()))[1] or (unit, said) == ("%", "percent")
+    )
 
 
 def _years(ref: Ref, window: Window, said: str) -> Iterator[Condition]:

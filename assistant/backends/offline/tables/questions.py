@@ -32,13 +32,15 @@ class TableQuestions:
 
     @cached_property
     def _linker(self) -> Linker:
-        return Linker(Schema(self._catalogue.tables))
+        return Linker(Schema(self._catalogue.tables, self._catalogue.titles))
 
     def read(self, text: str, *, language: str, today: date | None) -> Reading | None:
         """The question as one over tables, None where it is none."""
         if not self._catalogue.tables:
             return None
-        return read(text, self._linker, today=today, language=language, documents=not self._catalogue.only_tables)
+        reading = read(text, self._linker, today=today, language=language, documents=not self._catalogue.only_tables)
+        # What no columns connect cannot be asked.
+        return reading if reading is not None and self.call(reading, ()) is not None else None
 
     def said(self, reading: Reading) -> str:
         """What was understood, on one line."""

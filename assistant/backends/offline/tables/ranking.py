@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 
 from assistant.backends.offline.tables.asking import Ranked
+from assistant.backends.offline.tables.calling import person
 from assistant.backends.offline.tables.heard import Heard
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.measuring import COUNTS, RATES
@@ -17,7 +18,10 @@ from assistant.backends.offline.tables.schema import Ref
 
 _PLURAL_SHOWN = 5
 _ADDED = re.compile(r"most|least|fewest|meist|wenigst|top|bottom|first|$")
-_AVERAGED = ("slow", "fast", "quick", "lang", "schnell", "best", "worst")
+_AVERAGED = (
+    "slow", "fast", "quick", "lang", "schnell", "best", "worst", "most expensive", "least expensive", "cheap", "pric", "cost",
+    "dear", "teuer", "billig", "günstig", "preiswert",
+)  # fmt: skip
 
 
 def ranked(heard: Heard, by: Measure) -> Reading | None:
@@ -29,6 +33,8 @@ def ranked(heard: Heard, by: Measure) -> Reading | None:
     things = tuple(heard.grouping.thing(thing, by.table)) if thing is not None else heard.groups
     if thing is not None:
         heard.sentence.take(thing)
+    elif not things and asked.singular and (name := person(heard.schema, by.table)) is not None:
+        things = (Group(name),)  # "who charged the most"
     if not things or (heard.groups and heard.groups != things and not order.limit):
         return _extreme(heard, by, order)
     limit = order.limit or _usual_limit(heard)

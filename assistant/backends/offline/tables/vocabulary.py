@@ -66,6 +66,9 @@ _GROUPS = (
     "product produkt article artikel item",
     "position role job",
     "salary wage pay gehalt lohn",
+    "invoice rechnung faktura",
+    "parcel package paket",
+    "surcharge zuschlag aufschlag",
 )
 _ABBREVIATIONS = {
     "amt": "amount",
@@ -101,6 +104,10 @@ _ABBREVIATIONS = {
     "min": "minimum",
     "max": "maximum",
 }
+_CURRENCIES = (
+    ("chf", "franc francs franken"), ("jpy", "yen"), ("cny", "yuan"), ("inr", "rupee rupees"), ("thb", "baht"), ("pln", "zloty"),
+    ("sek", "krona kronor"), ("nok", "krone kroner"), ("dkk", "krone kroner"), ("cad", "dollar dollars"), ("aud", "dollar dollars"),
+)  # fmt: skip
 # The unit that a name ends with, and the words that it is said with.
 UNITS: dict[str, tuple[str, frozenset[str]]] = {
     name: (said, frozenset(words.split()))
@@ -113,6 +120,7 @@ UNITS: dict[str, tuple[str, frozenset[str]]] = {
         ("min", "min", "time duration minute minutes"),
         ("mins", "min", "time duration minute minutes"),
         ("minutes", "min", "time duration minute minutes"),
+        ("h", "h", "time duration hour hours stunde stunden"),
         ("hrs", "h", "time duration hour hours"),
         ("hours", "h", "time duration hour hours"),
         ("days", "days", "time duration day days"),
@@ -126,10 +134,12 @@ UNITS: dict[str, tuple[str, frozenset[str]]] = {
         ("eur", "EUR", "amount price cost euro euros betrag"),
         ("usd", "USD", "amount price cost dollar dollars"),
         ("gbp", "GBP", "amount price cost pound pounds"),
+        *((code, code.upper(), f"amount price cost {words}") for code, words in _CURRENCIES),
         ("mb", "MB", "size megabyte megabytes"),
         ("gb", "GB", "size gigabyte gigabytes"),
         ("kb", "kB", "size kilobyte kilobytes"),
         ("bytes", "bytes", "size"),
+        ("%", "%", "percent percentage share rate prozent"),
         ("pct", "%", "percent percentage share rate"),
         ("percent", "%", "percentage share rate"),
     )
