@@ -43,6 +43,7 @@ _HOW_MUCH = re.compile(
     r"|was (?:hat|haben|habt|hatte|kostet|kosten|zahl\w+|berechn\w+|verlang\w+))\b",
     re.IGNORECASE,
 )
+_ON_AVERAGE = re.compile(r"\bon average\b|\bim (?:durchschnitt|schnitt|mittel)\b|\bdurchschnittlich\b", re.IGNORECASE)
 _MOST_GROUPS = 3
 
 
@@ -233,7 +234,10 @@ class Asking:
         before = self.sentence.before(mark.first - 1, gap=0)
         if isinstance(behind, Link) and not behind.is_value:
             self.sentence.take(behind)
-            if self.is_numeric(behind) or self._is_when(behind):
+            timed = (
+                self._is_when(behind) and mark.quality != MONEY
+            )  # "the most expensive month" is ranked, not what it is ranked by
+            if self.is_numeric(behind) or timed:
                 ranked.by = Spec(mark.first, link=behind)
             else:
                 ranked.entity = ranked.entity or behind
@@ -344,8 +348,8 @@ class Asking:
         functions = next((spec.functions for spec in adverbs if not set(spec.functions) & {"min", "max"}), ())
         if self.sentence.marks_of("paying"):
             self._read_paying(functions)
-        if ranked and ranked.by and not ranked.by.functions and not ranked.by.counted and set(functions) & {"avg", "median"}:
-            ranked.by = replace(ranked.by, functions=functions)
+        if ranked and ranked.by and not ranked.by.functions and not ranked.by.counted and _ON_AVERAGE.search(self.sentence.text):
+            ranked.by = replace(ranked.by, functions=("avg",))
 
     def _read_paying(self, functions: tuple[Function, ...]) -> None:
         """Take "billed the most", "how much did we pay": money, though no column is named."""

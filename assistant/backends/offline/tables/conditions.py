@@ -18,7 +18,7 @@ from assistant.backends.offline.tables.models import Condition, Scalar
 from assistant.backends.offline.tables.periods import Window
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
-from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem
+from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem, unit_said, units_in
 
 _WORDED = (
     ("starts with", re.compile(r"\b(?:start(?:s|ing)?|begin(?:s|ning)?) with(?: the (?:letter|word|prefix))?\s*$", re.IGNORECASE)),
@@ -32,7 +32,7 @@ _LIKE = {"ends with": "contains"}  # what query_table has for it, where the end 
 _OPPOSITE = {"=": "!=", "in": "not in", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 _YES_AND_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"), ("t", "f"), ("on", "off"))
 _LASTING = {"took", "takes", "take", "taken", "lasted", "dauerte", "dauern"}
-_UNIT_WORDS = {"milliseconds", "second", "euro", "euros", "percent", "dollar", "dollars", "prozent", "sekunden", "millisekunden"}
+_UNIT_WORDS = {"euro", "euros", "percent", "dollar", "dollars", "prozent", "pound", "pounds", "yen"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,13 @@ def find_comparisons(sentence: Sentence, is_numeric: Callable[[Link | None], boo
         link = things = None
         if isinstance(before, Link) and is_numeric(before) and not before.is_value:
             link = before
+        elif unit_said(unit) and isinstance(behind, Link) and behind.last == mark.last + 1:
+            pass  # "two seconds": the unit, not a column of that kind
         elif isinstance(behind, Link) and is_numeric(behind):
             link = behind
         elif isinstance(behind, Link) and not behind.is_value:
             things = behind
-        if unit in UNITS or unit in _UNIT_WORDS:
+        if unit_said(unit) or unit in _UNIT_WORDS:
             sentence.taken.add(mark.last + 1)
         else:
             unit = ""
@@ -108,25 +110,27 @@ class Conditions:
             if ref is None:
                 self.unsure.append("a comparison was left out: no column for it")
                 continue
-            numbers = tuple(int(number) if number.is_integer() else number for number in each.mark.numbers)
+            scale = units_in(unit_said(each.unit), self.schema.unit(ref)) or 1.0  # "two seconds" of a column in ms
+            numbers = tuple(int(number) if number.is_integer() else number for number in (n * scale for n in each.mark.numbers))
             operator = each.mark.what
             if self._is_denied(each.mark.first):
                 operator = _OPPOSITE.get(operator, operator)
-            said = self._written(each.mark.first, each.mark.last)
+            said = self._written(each.mark.first, each.mark.last + (1 if each.unit else 0))
             yield Condition(ref, operator, numbers if operator == "between" else numbers[0], said)
 
     def _compared_column(self, each: Comparison) -> Ref | None:
         if each.link is not None:
             return self.meanings.column(each.link, numeric=True)
         in_play = [ref for table in self.meanings.in_play() for ref in self.schema.columns(table) if self.schema.is_measure(ref)]
-        if each.unit:
-            said = [ref for ref in in_play if _is_in(each.unit, self.schema.unit(ref).lower())]
-            if said:
-                return said[0]
         near = [self.sentence.lower(index) for index in range(each.mark.first - 2, each.mark.first + 2)]
         kind = each.mark.quality or (DURATION if set(near) & _LASTING else ())
-        if kind:
-            return self.meanings.by_quality(kind, numeric=True)
+        meant = self.meanings.by_quality(kind, numeric=True) if kind else None
+        if each.unit and meant is None:
+            said = [ref for ref in in_play if _is_in(each.unit, self.schema.unit(ref).lower())]
+            alike = [ref for ref in in_play if units_in(unit_said(each.unit), self.schema.unit(ref))]
+            meant = next(iter((*said, *alike)), None)
+        if kind or meant:
+            return meant
         if each.things is not None:
             return None
         return in_play[0] if len(in_play) == 1 else None
@@ -285,9 +289,8 @@ class Conditions:
 
 def _is_in(said: str, unit: str) -> bool:
     """Whether a unit as it is said ("euros", "min") is that of a column."""
-    written = UNITS.get(said, (said, frozenset[str]()))[0].lower()
     return bool(unit) and (
-        unit in {said, written} or said in UNITS.get(unit, ("", frozenset[str]()))[1] or (unit, said) == ("%", "percent")
+        unit in {said, unit_said(said)} or said in UNITS.get(unit, ("", frozenset[str]()))[1] or (unit, said) == ("%", "percent")
     )
 
 

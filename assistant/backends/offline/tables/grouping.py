@@ -5,7 +5,7 @@ In: links, Meanings, the table that the question starts from. Out: Groups.
 
 from __future__ import annotations
 
-from assistant.backends.offline.tables.calling import naming
+from assistant.backends.offline.tables.calling import naming, person
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Group
@@ -49,8 +49,13 @@ class Grouping:
     def thing(self, link: Link, base: str) -> list[Group]:
         """The columns that stand for a thing beside a table, and what a person calls it where they hold codes."""
         found = self._thing(link, base)
-        names = [Group(name) for group in found if (name := naming(self.schema, group.ref)) is not None]
+        names = [Group(name) for group in found if (name := self._called(group.ref)) is not None]
         return list(dict.fromkeys([*found, *names]))
+
+    def _called(self, ref: Ref) -> Ref | None:
+        """What a code stands for, or whom a row is of that only its day tells apart."""
+        day = self.schema.is_when(ref) and self.schema.is_unique(ref)
+        return person(self.schema, ref.table) if day else naming(self.schema, ref)
 
     def _thing(self, link: Link, base: str) -> list[Group]:
         """The columns that stand for a thing beside a table: its own column of that name, else the name of the thing's rows."""

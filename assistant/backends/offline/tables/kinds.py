@@ -74,7 +74,7 @@ SCALES = (
 )
 # Verbs of paying and being paid mean money, whoever does it.
 PAYING = (
-    r"\b(?:bill(?:s|ed)|invoiced|charg(?:es?|ed)|pa(?:ys?|id)|spen(?:ds?|t)|costs?|owe[sd]?|earn(?:s|ed)?"
+    r"\b(?:bill(?:s|ed|(?= (?:us|you|them|me)\b))|invoiced|charg(?:es?|ed)|pa(?:ys?|id)|spen(?:ds?|t)|costs?|owe[sd]?|earn(?:s|ed)?"
     r"|berechnet\w*|verlangt\w*|(?:ge|be)?zahl(?:en|t|te|ten)|(?:ge)?kostet\w*|(?:ge)?kosten|verdient\w*|ausgegeben)\b"
 )
 HOW = r"\b(?:how|wie)\s+"

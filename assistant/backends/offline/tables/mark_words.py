@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assistant.backends.offline.tables.kinds import comparatives
-from assistant.backends.offline.tables.numerals import IN_WORDS, SMALL
+from assistant.backends.offline.tables.numerals import IN_WORDS, ONE_UNIT, SMALL
 
 SMALL_NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(SMALL)})"
 
@@ -15,7 +15,7 @@ EXTREMES = ((rf"\b(?:{_HIGH})\b{_HOW_OFTEN}", True), (rf"\b(?:{_LOW})\b{_HOW_OFT
 _UP = f"{comparatives(high=True)}|more|greater|higher|larger|bigger|older|later|mehr|größer|höher"
 _DOWN = f"{comparatives(high=False)}|less|fewer|lower|smaller|weniger|kleiner|niedriger"
 _SCALE = r"(?:\s?(?:k|m|million|thousand|mio|tsd)\b)?"
-_NUMBER = rf"(?P<number>[-−]?[$€£]?\s?(?:\d[\d.,]*\d|\d){_SCALE}|{IN_WORDS})"
+_NUMBER = rf"(?P<number>[-−]?[$€£]?\s?(?:\d[\d.,]*\d|\d){_SCALE}|{IN_WORDS}|{ONE_UNIT})"
 _OTHER = _NUMBER.replace("number", "other")
 COMPARISONS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:no|not) (?:{_UP}) than\s+{_NUMBER}", "<="),

@@ -14,6 +14,7 @@ from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_w
 
 _FAR = 99.0
 _AROUND = 0.3  # what a word around a table says for it, where a name says 1
+_UNSAID = 0.1  # less likely is a column of a table that the question does not speak of
 _MOST_SUPPORT = 15.0
 # "Oldest" is of what began, not of what ended.
 _ENDED = frozenset(map(stem, ("end", "ended", "closed", "updated", "modified", "expires", "expiry", "deleted", "due", "last")))
@@ -91,14 +92,20 @@ class Meanings:
     def by_quality(self, words: Sequence[str], *, numeric: bool = False) -> Ref | None:
         """The column of a table in play whose name or unit says a quality, as "slowest" is said of a duration."""
         best: tuple[float, Ref] | None = None
-        for place, table in enumerate(self.in_play()):
+        spoken = self.in_play()
+        for place, table in enumerate([*spoken, *self._beyond(spoken)]):
             for ref in self.schema.columns(table):
                 if not (self._comes_when(ref, words) if "date" in words and not numeric else self.schema.is_measure(ref)):
                     continue
-                score = self._says(ref, words) - 0.02 * place
+                score = self._says(ref, words) - 0.02 * place - (0.0 if table in spoken else _UNSAID)
                 if score > 0 and (best is None or score > best[0]):
                     best = (score, ref)
         return best[1] if best else None
+
+    def _beyond(self, spoken: Sequence[str]) -> list[str]:
+        """The tables that no word speaks of, though joins lead to them from the first that one does."""
+        others = [table for table in self.schema.tables if table not in spoken] if spoken else []
+        return [table for table in others if len(self.schema.path([spoken[0], table]) or "..") == 1]
 
     def _comes_when(self, ref: Ref, words: Sequence[str]) -> bool:
         """Whether the values are times that a quality may be of; a time of the day only where "time" is one of its words."""

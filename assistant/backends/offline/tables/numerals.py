@@ -30,12 +30,19 @@ _ATOM = "|".join(sorted((*_VALUES, *_SCALES), key=len, reverse=True))
 _WORD = rf"(?:{_ATOM})(?:(?:und)?(?:{_ATOM}))*"
 # "a" and "ein" only before what they count: "a hundred", "eine Million".
 IN_WORDS = rf"(?:(?:an? )?{_WORD}(?:(?:[ -]| and )(?:{_WORD}))*(?!\w))(?<!\ban)(?<!\bein)(?<!\beine)(?<!\beinen)"
+# "Slower than a second".
+ONE_UNIT = (
+    r"(?:an?|eine?)(?=\s+(?:millisecond|second|minute|hour|day|week|month|year|sekunde|stunde|tag|woche|monat|jahr"
+    r"|kilo(?:gram)?|gram|ton|mile|kilomet(?:re|er)|met(?:re|er)|dollar|euro|pound)\b)"
+)
 _PARTS = re.compile(_ATOM)
 
 
 def value_of(text: str) -> float | None:
     """The value of a number in words, None where it is none."""
     lowered = text.strip().lower()
+    if lowered in {"a", "an", "ein", "eine"}:
+        return 1.0
     if not re.fullmatch(IN_WORDS, lowered):
         return None
     whole = part = 0

@@ -19,8 +19,13 @@ class TablePhrases:
     both: str
     over: str
     things: str
+    best: str
     first: str
     only: str
+    most: str
+    fewest: str
+    highest: str
+    lowest: str
     ordered: str
     listed: str
     joined: str
@@ -68,8 +73,13 @@ _PHRASES = {
         both=" and ",
         over=" over {things}",
         things="the {end} {limit}{things} by {measure}",
+        best="the {thing} with the {end} {measure}",
         first="top",
         only="bottom",
+        most="most",
+        fewest="fewest",
+        highest="highest",
+        lowest="lowest",
         ordered=", ordered by {measure}, {end} first",
         listed="{columns} of {table}",
         joined="{left} joins {right}",
@@ -113,8 +123,13 @@ _PHRASES = {
         both=" und ",
         over=" über {things}",
         things="{end} {limit}{things} nach {measure}",
+        best="{thing} mit {end} {measure}",
         first="die ersten",
         only="die letzten",
+        most="den meisten",
+        fewest="den wenigsten",
+        highest="dem höchsten Wert von",
+        lowest="dem niedrigsten Wert von",
         ordered=", geordnet nach {measure}, {end} zuerst",
         listed="{columns} von {table}",
         joined="{left} verbindet {right}",

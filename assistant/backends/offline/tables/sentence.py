@@ -20,7 +20,7 @@ _EMPTY = words_of(
     """table tables database row rows record records entry entries result results value values respective respectively corresponding
     along there there's get gets got has have had having does did done made make belong belongs belonging exist exists total overall
     tabelle tabellen zeilen zeile einträge eintrag hat haben gehören gehört gibt hoch lautet beträgt
-    taken took take takes taking recorded please tell me us many much year's order ordered sort sorted ascending descending
+    taken took take takes taking recorded please tell me us many much viel year's order ordered sort sorted ascending descending
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
     related relevant available currently final answer include including included consider together top both beide beiden us
     we per"""

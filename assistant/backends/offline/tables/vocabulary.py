@@ -108,6 +108,21 @@ _CURRENCIES = (
     ("chf", "franc francs franken"), ("jpy", "yen"), ("cny", "yuan"), ("inr", "rupee rupees"), ("thb", "baht"), ("pln", "zloty"),
     ("sek", "krona kronor"), ("nok", "krone kroner"), ("dkk", "krone kroner"), ("cad", "dollar dollars"), ("aud", "dollar dollars"),
 )  # fmt: skip
+# How many of the smallest of its kind a unit is.
+_SIZES_OF_UNITS = (
+    {"ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "days": 8.64e7},
+    {"g": 1.0, "kg": 1e3},
+    {"mm": 1.0, "cm": 10.0, "km": 1e6},
+    {"bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9},
+)
+_SAID_UNITS = {
+    **dict.fromkeys(("millisecond", "milliseconds", "millisekunden"), "ms"),
+    **dict.fromkeys(("second", "seconds", "sekunde", "sekunden"), "s"),
+    **dict.fromkeys(("minute", "minutes", "minuten"), "min"),
+    **dict.fromkeys(("hour", "hours", "stunde", "stunden"), "h"),
+    **dict.fromkeys(("day", "days", "tag", "tage", "tagen"), "days"),
+    **dict.fromkeys(("kilo", "kilos", "kilogram", "kilograms"), "kg"),
+}
 # The unit that a name ends with, and the words that it is said with.
 UNITS: dict[str, tuple[str, frozenset[str]]] = {
     name: (said, frozenset(words.split()))
@@ -146,6 +161,19 @@ UNITS: dict[str, tuple[str, frozenset[str]]] = {
 }
 
 
+def unit_said(word: str) -> str:
+    """The unit that a word of a question means, in lower case: "seconds" is s; "" where it is none."""
+    return _SAID_UNITS.get(word) or (UNITS[word][0].lower() if word in UNITS else "")
+
+
+def units_in(unit: str, other: str) -> float | None:
+    """How many of another unit one is: 1000 ms in a s; None where they measure different things, or one is not known."""
+    if unit.lower() == other.lower():
+        return 1.0
+    sizes = next((sizes for sizes in _SIZES_OF_UNITS if unit.lower() in sizes and other.lower() in sizes), None)
+    return sizes[unit.lower()] / sizes[other.lower()] if sizes else None
+
+
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """What is left of a word without case, accents and its ending: "queried" and "queries" are one."""
@@ -168,6 +196,15 @@ def stem(word: str) -> str:
             cut = cut[:-1]
         return cut[:-1] + "i" if cut.endswith("y") else cut
     return text[:-1] + "i" if text.endswith("y") and len(text) > _SHORTEST_STEM else text
+
+
+def plural(word: str) -> str:
+    """An English word or name for several of what it says; what is none already."""
+    if re.search(r"[^su']s$", word):
+        return word
+    if re.search(r"[^aeiou]y$", word):
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def name_words(name: str) -> list[str]:
