@@ -31,7 +31,7 @@ Row = list[Any]
 def answer_of(reading: Reading, schema: Schema, results: Sequence[Result]) -> tuple[str, Outcome]:
     """The answer in words. results: of the calls of `steps`, in their order, at least one."""
     words = table_phrases(reading.language)
-    result = results[-1]
+    result = results[min(len(results), 2) - 1]  # of a chain the second, a third gives the same evenly
     rows = rows_of(reading, result)
     behind = _said(reading, schema, words)
     if not rows or (len(rows) == 1 and all(cell is None for cell in rows[0])):
@@ -39,10 +39,22 @@ def answer_of(reading: Reading, schema: Schema, results: Sequence[Result]) -> tu
     shape = _Shape(reading if reading.over is None or len(results) > 1 else reading.over, schema, words)
     lines = shape.said(rows, result)
     if reading.over is not None and len(results) > 1:
+        if len(results) > 2 and len(rows_of(reading.over, results[0])) > 1:
+            lines += _evenly(reading, schema, results[2], words)
         inner = _Shape(reading.over, schema, words)
         caption = things_words(reading.over, schema, words)
         lines += ["", f"{_capital(caption)}:", "", *inner.table(rows_of(reading.over, results[0]), results[0])]
     return "\n".join([*lines, "", *behind]), "answer"
+
+
+def _evenly(reading: Reading, schema: Schema, result: Result, words: TablePhrases) -> list[str]:
+    """The other mean: of the means of the things."""
+    rows = rows_of(reading, result)
+    if not rows or reading.link is None or not isinstance(rows[0][0], int | float):
+        return []
+    ref = reading.measures[0].ref
+    value = f"{number_words(rows[0][0], words)} {schema.unit(ref) if ref else ''}".strip()
+    return [f"{words.evenly.format(column=reading.link[1].column)}: {value}{_key(result)}"]
 
 
 def rows_of(reading: Reading, result: Result) -> list[Row]:

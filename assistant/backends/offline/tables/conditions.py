@@ -16,6 +16,7 @@ from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Condition, Scalar
 from assistant.backends.offline.tables.periods import Window
+from assistant.backends.offline.tables.phrases import table_phrases
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
 from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem, unit_said, units_in
@@ -31,6 +32,7 @@ _WORDED = (
 _LIKE = {"ends with": "contains"}  # what query_table has for it, where the end cannot be tested
 _OPPOSITE = {"=": "!=", "in": "not in", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 _YES_AND_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"), ("t", "f"), ("on", "off"))
+_NEAR = 4  # words between "not" and what it denies
 _LASTING = {"took", "takes", "take", "taken", "lasted", "dauerte", "dauern"}
 _UNIT_WORDS = {"euro", "euros", "percent", "dollar", "dollars", "prozent", "pound", "pounds", "yen"}
 
@@ -90,6 +92,7 @@ class Conditions:
 
     def __init__(self, sentence: Sentence, meanings: Meanings) -> None:
         self.sentence, self.meanings, self.schema = sentence, meanings, meanings.schema
+        self.words = table_phrases(sentence.language)
         self.unsure: list[str] = []
 
     def all(self, comparisons: list[Comparison], windows: list[Window]) -> list[Condition]:
@@ -108,7 +111,7 @@ class Conditions:
             if each.things and not ref:
                 continue
             if ref is None:
-                self.unsure.append("a comparison was left out: no column for it")
+                self.unsure.append(self.words.no_column)
                 continue
             scale = units_in(unit_said(each.unit), self.schema.unit(ref)) or 1.0  # "two seconds" of a column in ms
             numbers = tuple(int(number) if number.is_integer() else number for number in (n * scale for n in each.mark.numbers))
@@ -139,7 +142,9 @@ class Conditions:
         """Tests of columns that hold yes or no: "open on Saturday" over a column saturday."""
         for link, ref, yes, no in flags(self.sentence, self.schema):
             if not self.meanings.is_asked(link) and not self.sentence.is_taken(link) and self.meanings.is_reached(ref.table):
-                value = no if self._is_denied(link.first) else yes
+                denial = next((mark for mark in self.sentence.marks_of("not") if 0 < link.first - mark.last <= _NEAR), None)
+                self.sentence.take(*([denial] if denial else []))
+                value = no if denial else yes
                 self.sentence.take(link)
                 yield Condition(ref, "=", value)
 
@@ -148,7 +153,7 @@ class Conditions:
         for window in windows:
             ref = self._dated_column(window)
             if ref is None:
-                self.unsure.append("a time was left out: no column holds dates")
+                self.unsure.append(self.words.no_dates)
             elif self.schema.is_year(ref):
                 yield from _years(ref, window, self._written(window.first, window.last))
             else:
@@ -175,7 +180,7 @@ class Conditions:
             said = [ref for ref in self.schema.columns(table) if dated(ref)]
             if said:
                 if len(said) > 1:
-                    self.unsure.append(f"the time is read as that of {said[0].column}")
+                    self.unsure.append(self.words.time_of.format(column=said[0].column))
                 return said[0]
         return None
 

@@ -40,6 +40,14 @@ class TablePhrases:
     equal: str
     unsure: str
     unread: str
+    no_column: str
+    no_dates: str
+    time_of: str
+    all_rows: str
+    by_average: str
+    by_sum: str
+    each_row: str
+    evenly: str
     point: str = "."
     group: str = ","
 
@@ -94,6 +102,14 @@ _PHRASES = {
         equal="equal",
         unsure="Read as: {text}.",
         unread="Not used: {words}.",
+        no_column="a comparison was left out: no column for it",
+        no_dates="a time was left out: no column holds dates",
+        time_of="the time is that of {column}",
+        all_rows="{column} tells rows apart: over all of them",
+        by_average="by the average {column} of each",
+        by_sum="by the sum of {column} of each",
+        each_row="every row of {table} counts once, however many there are for each {column}",
+        evenly="With every {column} counted once",
     ),
     "de": TablePhrases(
         functions={
@@ -144,6 +160,14 @@ _PHRASES = {
         equal="gleich",
         unsure="Gelesen als: {text}.",
         unread="Nicht verwendet: {words}.",
+        no_column="ein Vergleich blieb weg: keine Spalte dafür",
+        no_dates="eine Zeit blieb weg: keine Spalte hält Tage",
+        time_of="die Zeit ist die von {column}",
+        all_rows="{column} unterscheidet Zeilen: über alle",
+        by_average="nach dem Durchschnitt von {column}",
+        by_sum="nach der Summe von {column}",
+        each_row="jede Zeile von {table} zählt einmal, so viele es je {column} auch sind",
+        evenly="Jede {column} einmal gezählt",
         point=",",
         group=".",
     ),

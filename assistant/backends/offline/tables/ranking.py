@@ -97,10 +97,10 @@ def _of_several_rows(heard: Heard, order: Ranked, by: Measure, *, periods: bool)
         return by
     added = periods and heard.schema.is_money(by.ref)
     if not added and order.by and order.by.quality and order.said.startswith(_AVERAGED):
-        heard.unsure.append(f"by the average {by.ref.column} of each")
+        heard.unsure.append(heard.words.by_average.format(column=by.ref.column))
         return Measure("avg", by.table, by.ref)
     if added or heard.asked.together or _ADDED.match(order.said):
-        heard.unsure.append(f"by the sum of {by.ref.column} of each")
+        heard.unsure.append(heard.words.by_sum.format(column=by.ref.column))
         return Measure("sum", by.table, by.ref)
     return by
 
@@ -142,7 +142,7 @@ def _chained(heard: Heard, inner: Reading, conditions: tuple[Condition, ...]) ->
             first = path[0].left
             inner = _with_key(inner, first)
     if heard.measures[0].function in RATES and not heard.schema.is_unique(target):
-        heard.unsure.append(f"every row of {table} counts once, however many there are for each {target.column}")
+        heard.unsure.append(heard.words.each_row.format(table=table, column=target.column))
     return Reading(table, measures=heard.measures, conditions=conditions, over=inner, link=(first, target))
 
 

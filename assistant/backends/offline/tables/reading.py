@@ -111,6 +111,9 @@ class _Reader:
         tables = {*reading.tables, *(reading.over.tables if reading.over else ())}
         said = {index for index, near in self.sentence.around.items() if near & tables} - known - self.sentence.taken
         asks = reading.measures or reading.conditions or reading.ranking or reading.over
+        for mark in self.sentence.marks:
+            if not self._is_answered(mark, reading):
+                self.sentence.taken.difference_update(range(mark.first, mark.last + 1))
         return self.sentence.unread(known | said if asks and len(said) <= _MOST_AROUND else known)
 
     def _is_yearly(self, link: Link | None) -> bool:
