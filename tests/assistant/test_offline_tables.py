@@ -200,7 +200,12 @@ def test_a_chain_goes_on_with_what_was_found() -> None:
             "aggregates": [{"function": "avg", "column": "duration_min", "as": "avg_duration_min"}],
         },
     )
-    assert call(question, found, {"key": "bbbbbbbbbb", "columns": ["avg_duration_min"], "rows": [[31.25]]}) is None
+    mean = {"key": "bbbbbbbbbb", "columns": ["avg_duration_min"], "rows": [[31.25]]}
+    third = call(question, found, mean)  # the same with every bakery counted once
+    assert third is not None
+    assert "GROUP BY" in third[1]["sql"]
+    assert third[1]["parameters"] == ["Oak", "Elm"]
+    assert call(question, found, mean, {"key": "cccccccccc", "columns": ["avg_avg_duration_min"], "rows": [[30.5]]}) is None
 
 
 def test_a_chain_ends_where_nothing_was_found() -> None:
@@ -253,6 +258,15 @@ def test_an_answer_says_the_number_its_key_and_what_was_understood() -> None:
         "Understood: average of bakes.duration_min over the top 2 bakeries by loaves "
         "(bakeries and bakes share the column bakery)." in text
     )
+
+
+def test_the_mean_of_the_things_own_means_stands_beside_that_of_all_rows() -> None:
+    found = {"key": "aaaaaaaaaa", "columns": ["bakery", "loaves"], "rows": [["Oak", 9800], ["Elm", 7000]]}
+    mean = {"key": "bbbbbbbbbb", "columns": ["avg_duration_min"], "units": {"avg_duration_min": "min"}, "rows": [[31.25]]}
+    even = {"key": "cccccccccc", "columns": ["avg_avg_duration_min"], "rows": [[30.5]]}
+    text, _ = answer("what is the average duration of our top 2 bakeries by loaves?", found, mean, even)
+    assert text.startswith("Average duration_min over the top 2 bakeries by loaves: 31.25 min [bbbbbbbbbb]")
+    assert "With every bakery counted once: 30.5 min [cccccccccc]" in text
 
 
 def test_equals_of_the_best_are_named() -> None:
@@ -340,6 +354,11 @@ def test_numbers_are_rounded_half_up_and_grouped(value: float, language: str, te
         ("3 million", "en", 3_000_000),
         ("$12.50", "en", 12.5),
         ("1.2.3", "en", None),
+        ("a hundred thousand", "en", 100_000),
+        ("twenty-five", "en", 25),
+        ("zweihundertfünfzig", "de", 250),
+        ("eine Million", "de", 1_000_000),
+        ("and", "en", None),
     ],
 )
 def test_numbers_are_read_as_their_language_writes_them(text: str, language: str, number: float | None) -> None:

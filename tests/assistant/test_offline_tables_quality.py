@@ -64,8 +64,8 @@ def test_fixed_questions_over_tables_are_right(wrong: Callable[[list[dict[str, A
 
 def test_unseen_questions_over_tables_are_right(wrong: Callable[[list[dict[str, Any]]], list[str]]) -> None:
     unseen = [case for case in cases("tables.jsonl") if case.get("held_out")]
-    # Measured: 16 of 18. The words of what failed are not shown, so that they stay unseen.
-    assert len(wrong(unseen)) <= 3
+    # Measured: 34 of 38. The words of what failed are not shown, so that they stay unseen.
+    assert len(wrong(unseen)) <= 5
 
 
 @pytest.mark.parametrize("name", ["library.jsonl", "offline_heldout.jsonl"])
@@ -76,11 +76,11 @@ def test_questions_for_documents_ask_no_table(name: str, wrong: Callable[[list[d
 
 @pytest.mark.evals
 @pytest.mark.slow
-@pytest.mark.parametrize(("databases", "floor"), [(LOOKED_AT, 0.40), (HELD_OUT, 0.30)], ids=["looked_at", "held_out"])
+@pytest.mark.parametrize(("databases", "floor"), [(LOOKED_AT, 0.41), (HELD_OUT, 0.30)], ids=["looked_at", "held_out"])
 def test_share_of_questions_over_databases(
     databases: tuple[str, ...], floor: float, evals: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Measured: .42 of 147 looked at, .32 of 130 held out. A row set counts as `same_rows` says."""
+    """Measured: .43 of 147 looked at, .32 of 130 held out. A row set counts as `same_rows` says."""
     with (evals / "nl2sql" / "questions.jsonl").open(encoding="utf-8") as file:
         questions = [json.loads(line) for line in file]
     right = total = 0
@@ -111,9 +111,10 @@ def _count_right(database: Path, questions: list[dict[str, Any]], place: Path) -
 def _is_right(question: dict[str, Any], catalogue: Catalogue, tools: Toolbox) -> bool:
     reading = TableQuestions(catalogue).read(question["question"], language="en", today=TODAY)
     outcome = put(Offline(catalogue, today=TODAY), question["question"], tools)
-    if reading is None or not outcome.results or outcome.results[-1].is_error:
+    results = outcome.results[:2]  # the third of a chain gives another mean of the same
+    if reading is None or not results or results[-1].is_error:
         return False
-    value = json.loads(outcome.results[-1].content)
+    value = json.loads(results[-1].content)
     if "rows" not in value and value.get("found") != 0:
         return False
     rows = rows_of(reading, value)

@@ -82,7 +82,7 @@ class Offline:
 
     def _reading(self, question: str, plan: Plan, request: Request) -> Reading | None:
         """The question as one over tables: where the tools for them are declared, and no documents are asked for by name."""
-        of_documents = plan.documents and not self._catalogue.only_tables
+        of_documents = plan.documents and not self._catalogue.only_tables and not self._tables.are_named(question)
         if of_documents or not {tool.name for tool in request.tools} >= TOOLS:
             return None
         return self._tables.read(question, language=plan.language, today=self._today)

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+from assistant.backends.offline.tables.calling import naming
 from assistant.backends.offline.tables.models import Measure, Reading
 from assistant.backends.offline.tables.phrases import TablePhrases, table_phrases
-from assistant.backends.offline.tables.saying import headline_words, measure_words, said, things_words
+from assistant.backends.offline.tables.saying import counted_noun, headline_words, measure_words, said, things_words
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.messages import Outcome
 
@@ -30,7 +31,7 @@ Row = list[Any]
 def answer_of(reading: Reading, schema: Schema, results: Sequence[Result]) -> tuple[str, Outcome]:
     """The answer in words. results: of the calls of `steps`, in their order, at least one."""
     words = table_phrases(reading.language)
-    result = results[-1]
+    result = results[min(len(results), 2) - 1]  # of a chain the second, a third gives the same evenly
     rows = rows_of(reading, result)
     behind = _said(reading, schema, words)
     if not rows or (len(rows) == 1 and all(cell is None for cell in rows[0])):
@@ -38,10 +39,22 @@ def answer_of(reading: Reading, schema: Schema, results: Sequence[Result]) -> tu
     shape = _Shape(reading if reading.over is None or len(results) > 1 else reading.over, schema, words)
     lines = shape.said(rows, result)
     if reading.over is not None and len(results) > 1:
+        if len(results) > 2 and len(rows_of(reading.over, results[0])) > 1:
+            lines += _evenly(reading, schema, results[2], words)
         inner = _Shape(reading.over, schema, words)
-        caption = things_words(reading.over, words)
+        caption = things_words(reading.over, schema, words)
         lines += ["", f"{_capital(caption)}:", "", *inner.table(rows_of(reading.over, results[0]), results[0])]
     return "\n".join([*lines, "", *behind]), "answer"
+
+
+def _evenly(reading: Reading, schema: Schema, result: Result, words: TablePhrases) -> list[str]:
+    """The other mean: of the means of the things."""
+    rows = rows_of(reading, result)
+    if not rows or reading.link is None or not isinstance(rows[0][0], int | float):
+        return []
+    ref = reading.measures[0].ref
+    value = f"{number_words(rows[0][0], words)} {schema.unit(ref) if ref else ''}".strip()
+    return [f"{words.evenly.format(column=reading.link[1].column)}: {value}{_key(result)}"]
 
 
 def rows_of(reading: Reading, result: Result) -> list[Row]:
@@ -96,16 +109,12 @@ class _Shape:
             return self.table(rows, result)
         lines = []
         for row in rows:
-            labels = [
-                self.cell(cell, name, result) for name, cell in zip(columns, row, strict=False) if not self._is_number(name, cell)
-            ]
+            labels = self._labels(row, columns, result)
             numbers = [
-                f"{self._heading(name)} {self.cell(cell, name, result)}"
-                for name, cell in zip(columns, row, strict=False)
-                if self._is_number(name, cell)
+                self._number(name, cell, result) for name, cell in zip(columns, row, strict=False) if self._is_number(name, cell)
             ]
             if len(columns) == 1:
-                headline = _capital(headline_words(self.reading, self.words)) or self._heading(columns[0])
+                headline = _capital(headline_words(self.reading, self.schema, self.words)) or self._heading(columns[0])
                 lines.append(f"{headline}: {self.cell(row[0], columns[0], result)}{key}")
             elif labels and numbers:
                 lines.append(f"{', '.join(labels)}: {', '.join(numbers)}{key}")
@@ -115,6 +124,23 @@ class _Shape:
         if len(lines) > 1:
             lines = [f"- {line} ({self.words.equal})" for line in lines]
         return lines
+
+    def _labels(self, row: Row, columns: list[str], result: Result) -> list[str]:
+        """What a row is about, a code behind what it stands for: "Hamburg (depot_code 20457)"."""
+        shown = {
+            name: self.cell(cell, name, result) for name, cell in zip(columns, row, strict=False) if not self._is_number(name, cell)
+        }
+        for name in [name for name in shown if name in self.refs]:
+            called = naming(self.schema, self.refs[name])
+            if called is not None and called.column in shown:
+                shown[called.column] += f" ({name} {shown.pop(name)})"
+        return list(shown.values())
+
+    def _number(self, name: str, cell: object, result: Result) -> str:
+        """A number with what it is: "30 docks", "total amount 533,831.25 EUR"."""
+        measure, written = self.measures[name], self.cell(cell, name, result)
+        noun = counted_noun(measure, self.schema)
+        return f"{written} {noun}" if noun and cell != 1 else f"{self._heading(name)} {written}"
 
     def table(self, rows: list[Row], result: Result) -> list[str]:
         """Rows as a table, with the key of their result below."""

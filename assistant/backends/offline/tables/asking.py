@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from assistant.backends.offline.names import is_plural
+from assistant.backends.offline.tables.kinds import MONEY, SIZE
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.models import Function
@@ -35,8 +36,14 @@ _UNITS = {
 # What "highest" and the like mean of a thing, where it has such a column.
 _SIZES = {
     **dict.fromkeys(("highest", "lowest"), ("height", "altitude", "elevation")),
-    **dict.fromkeys(("largest", "biggest", "greatest", "smallest"), ("area", "size", "population", "capacity")),
+    **dict.fromkeys(("largest", "biggest", "greatest", "smallest"), SIZE),
 }
+_HOW_MUCH = re.compile(
+    r"\b(?:how much|wie ?viel|what (?:do|does|did|have|has|had)"
+    r"|was (?:hat|haben|habt|hatte|kostet|kosten|zahl\w+|berechn\w+|verlang\w+))\b",
+    re.IGNORECASE,
+)
+_ON_AVERAGE = re.compile(r"\bon average\b|\bim (?:durchschnitt|schnitt|mittel)\b|\bdurchschnittlich\b", re.IGNORECASE)
 _MOST_GROUPS = 3
 
 
@@ -107,6 +114,8 @@ class Asking:
                 self._read_share(mark)
             elif mark.kind == "order":
                 self.sentence.take(mark)
+            elif mark.kind == "how":
+                self._read_how(mark)
             elif mark.kind in {"aggregate", "count"}:
                 self._add(self.spec(mark.first))
             elif mark.kind == "ask" and self.asked.subject is None:
@@ -127,8 +136,12 @@ class Asking:
         counted = distinct = False
         place = start
         link: Link | None = None
+        quality: tuple[str, ...] = ()
         while (item := self.sentence.after(place)) is not None:
             place = item.last + 1
+            if isinstance(item, Mark) and item.kind == "paying" and functions:
+                quality = MONEY
+                break
             if isinstance(item, Link):
                 if item.is_value:
                     continue
@@ -144,7 +157,11 @@ class Asking:
         if link is not None:
             link = self._head(link, counted=counted and not functions)
             self.sentence.take(link)
-        return Spec(start, tuple(functions), counted, distinct, link)
+        return Spec(start, tuple(functions), counted, distinct, link, quality)
+
+    def _read_how(self, mark: Mark) -> None:
+        """Take "how slow is X"."""
+        self.asked.specs.append(Spec(mark.first, ("avg",), quality=mark.quality))
 
     def _head(self, link: Link, *, counted: bool) -> Link:
         """The last of nouns in a row: "customer payment amount", "latency measurements"."""
@@ -198,6 +215,8 @@ class Asking:
             return
         spec = self.spec(mark.last + 1)
         if spec.link is None and not spec.counted:
+            if _SIZES.get(mark.what) == SIZE:  # "which of them is the biggest"
+                ranked.by = Spec(mark.first, quality=SIZE)
             return
         ranked.by = spec
         if spec.link and not spec.counted and not spec.functions and not self.is_numeric(spec.link):
@@ -215,12 +234,16 @@ class Asking:
         before = self.sentence.before(mark.first - 1, gap=0)
         if isinstance(behind, Link) and not behind.is_value:
             self.sentence.take(behind)
-            if self.is_numeric(behind) or self._is_when(behind):
+            timed = (
+                self._is_when(behind) and mark.quality != MONEY
+            )  # "the most expensive month" is ranked, not what it is ranked by
+            if self.is_numeric(behind) or timed:
                 ranked.by = Spec(mark.first, link=behind)
             else:
                 ranked.entity = ranked.entity or behind
         elif isinstance(behind, Mark) and behind.kind == "aggregate":
-            ranked.by = self.spec(behind.first)
+            spec = self.spec(behind.first)  # "the longest average time", "slowest on average"
+            ranked.by = spec if spec.link else replace(ranked.by, functions=spec.functions)
         elif isinstance(before, Link) and not before.is_value and (self.is_numeric(before) or self._is_when(before)):
             self.sentence.take(before)
             ranked.by = Spec(mark.first, link=before)
@@ -321,3 +344,19 @@ class Asking:
         ranked = self.asked.ranked
         if ranked and ranked.entity is not None and self.asked.subject is None:
             self.asked.singular = not is_plural(self.sentence.lower(ranked.entity.last))
+        adverbs = [spec for spec in self.asked.specs if spec.functions and not (spec.link or spec.counted or spec.quality)]
+        functions = next((spec.functions for spec in adverbs if not set(spec.functions) & {"min", "max"}), ())
+        if self.sentence.marks_of("paying"):
+            self._read_paying(functions)
+        if ranked and ranked.by and not ranked.by.functions and not ranked.by.counted and _ON_AVERAGE.search(self.sentence.text):
+            ranked.by = replace(ranked.by, functions=("avg",))
+
+    def _read_paying(self, functions: tuple[Function, ...]) -> None:
+        """Take "billed the most", "how much did we pay": money, though no column is named."""
+        ranked, said = self.asked.ranked, self.sentence.marks_of("paying")[0]
+        named = any(spec.link or spec.counted or spec.quality for spec in self.asked.specs)
+        if ranked is not None:
+            if ranked.by is None and not ranked.common and not named:
+                ranked.by = Spec(said.first, quality=MONEY)
+        elif not named and (functions or _HOW_MUCH.search(self.sentence.text[: self.sentence.tokens[said.first].end])):
+            self.asked.specs.append(Spec(said.first, functions or ("sum",), quality=MONEY))

@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from assistant.backends.offline.tables.kinds import DURATION
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Condition, Scalar
 from assistant.backends.offline.tables.periods import Window
-from assistant.backends.offline.tables.schema import Ref
+from assistant.backends.offline.tables.phrases import table_phrases
+from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
-from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem
+from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem, unit_said, units_in
 
 _WORDED = (
     ("starts with", re.compile(r"\b(?:start(?:s|ing)?|begin(?:s|ning)?) with(?: the (?:letter|word|prefix))?\s*$", re.IGNORECASE)),
@@ -29,7 +31,10 @@ _WORDED = (
 )
 _LIKE = {"ends with": "contains"}  # what query_table has for it, where the end cannot be tested
 _OPPOSITE = {"=": "!=", "in": "not in", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
-_LONGER = {"longer", "slower", "faster", "shorter", "länger", "took"}
+_YES_AND_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"), ("t", "f"), ("on", "off"))
+_NEAR = 4  # words between "not" and what it denies
+_LASTING = {"took", "takes", "take", "taken", "lasted", "dauerte", "dauern"}
+_UNIT_WORDS = {"euro", "euros", "percent", "dollar", "dollars", "prozent", "pound", "pounds", "yen"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +57,13 @@ def find_comparisons(sentence: Sentence, is_numeric: Callable[[Link | None], boo
         link = things = None
         if isinstance(before, Link) and is_numeric(before) and not before.is_value:
             link = before
+        elif unit_said(unit) and isinstance(behind, Link) and behind.last == mark.last + 1:
+            pass  # "two seconds": the unit, not a column of that kind
         elif isinstance(behind, Link) and is_numeric(behind):
             link = behind
         elif isinstance(behind, Link) and not behind.is_value:
             things = behind
-        if unit in UNITS or unit in {"milliseconds", "second", "euros", "percent", "dollars"}:
+        if unit_said(unit) or unit in _UNIT_WORDS:
             sentence.taken.add(mark.last + 1)
         else:
             unit = ""
@@ -65,17 +72,33 @@ def find_comparisons(sentence: Sentence, is_numeric: Callable[[Link | None], boo
     return found
 
 
+def flags(sentence: Sentence, schema: Schema) -> Iterator[tuple[Link, Ref, Scalar, Scalar]]:
+    """The links that mean a column of yes and no, with the two values as the column has them."""
+    for link in sentence.links:
+        if link.is_value or link.candidates[0].is_table:
+            continue
+        ref = link.candidates[0].ref
+        column = schema.column(ref)
+        if column.type == "boolean":
+            yield link, ref, 1, 0
+        said = {value.lower(): value for value in column.values}
+        yes, no = next(((said[yes], said[no]) for yes, no in _YES_AND_NO if {yes, no} == set(said)), ("", ""))
+        if yes:
+            yield link, ref, yes, no
+
+
 class Conditions:
     """Turns what a sentence says into tests of columns."""
 
     def __init__(self, sentence: Sentence, meanings: Meanings) -> None:
         self.sentence, self.meanings, self.schema = sentence, meanings, meanings.schema
+        self.words = table_phrases(sentence.language)
         self.unsure: list[str] = []
 
     def all(self, comparisons: list[Comparison], windows: list[Window]) -> list[Condition]:
         """Every test, once; the tables of each are in play for the next."""
         found: list[Condition] = []
-        for tests in (self.compared(comparisons), self.named(), self.timed(windows), self.missing()):
+        for tests in (self.compared(comparisons), self.flagged(), self.named(), self.timed(windows), self.missing()):
             for test in tests:
                 found.append(test)
                 self.meanings.choose(test.ref.table)
@@ -88,37 +111,49 @@ class Conditions:
             if each.things and not ref:
                 continue
             if ref is None:
-                self.unsure.append("a comparison was left out: no column for it")
+                self.unsure.append(self.words.no_column)
                 continue
-            numbers = tuple(int(number) if number.is_integer() else number for number in each.mark.numbers)
+            scale = units_in(unit_said(each.unit), self.schema.unit(ref)) or 1.0  # "two seconds" of a column in ms
+            numbers = tuple(int(number) if number.is_integer() else number for number in (n * scale for n in each.mark.numbers))
             operator = each.mark.what
             if self._is_denied(each.mark.first):
                 operator = _OPPOSITE.get(operator, operator)
-            said = self._written(each.mark.first, each.mark.last)
+            said = self._written(each.mark.first, each.mark.last + (1 if each.unit else 0))
             yield Condition(ref, operator, numbers if operator == "between" else numbers[0], said)
 
     def _compared_column(self, each: Comparison) -> Ref | None:
         if each.link is not None:
             return self.meanings.column(each.link, numeric=True)
         in_play = [ref for table in self.meanings.in_play() for ref in self.schema.columns(table) if self.schema.is_measure(ref)]
-        if each.unit:
-            words = UNITS.get(each.unit, ("", frozenset({each.unit})))
-            said = [ref for ref in in_play if self.schema.unit(ref).lower() in {each.unit, words[0].lower()}]
-            if said:
-                return said[0]
         near = [self.sentence.lower(index) for index in range(each.mark.first - 2, each.mark.first + 2)]
-        if set(near) & _LONGER:
-            return self.meanings.by_quality(("time", "duration", "length", "latency"), numeric=True)
+        kind = each.mark.quality or (DURATION if set(near) & _LASTING else ())
+        meant = self.meanings.by_quality(kind, numeric=True) if kind else None
+        if each.unit and meant is None:
+            said = [ref for ref in in_play if _is_in(each.unit, self.schema.unit(ref).lower())]
+            alike = [ref for ref in in_play if units_in(unit_said(each.unit), self.schema.unit(ref))]
+            meant = next(iter((*said, *alike)), None)
+        if kind or meant:
+            return meant
         if each.things is not None:
             return None
         return in_play[0] if len(in_play) == 1 else None
+
+    def flagged(self) -> Iterator[Condition]:
+        """Tests of columns that hold yes or no: "open on Saturday" over a column saturday."""
+        for link, ref, yes, no in flags(self.sentence, self.schema):
+            if not self.meanings.is_asked(link) and not self.sentence.is_taken(link) and self.meanings.is_reached(ref.table):
+                denial = next((mark for mark in self.sentence.marks_of("not") if 0 < link.first - mark.last <= _NEAR), None)
+                self.sentence.take(*([denial] if denial else []))
+                value = no if denial else yes
+                self.sentence.take(link)
+                yield Condition(ref, "=", value)
 
     def timed(self, windows: list[Window]) -> Iterator[Condition]:
         """Tests against times."""
         for window in windows:
             ref = self._dated_column(window)
             if ref is None:
-                self.unsure.append("a time was left out: no column holds dates")
+                self.unsure.append(self.words.no_dates)
             elif self.schema.is_year(ref):
                 yield from _years(ref, window, self._written(window.first, window.last))
             else:
@@ -145,7 +180,7 @@ class Conditions:
             said = [ref for ref in self.schema.columns(table) if dated(ref)]
             if said:
                 if len(said) > 1:
-                    self.unsure.append(f"the time is read as that of {said[0].column}")
+                    self.unsure.append(self.words.time_of.format(column=said[0].column))
                 return said[0]
         return None
 
@@ -255,6 +290,13 @@ class Conditions:
                 self.sentence.take(mark)
                 return True
         return False
+
+
+def _is_in(said: str, unit: str) -> bool:
+    """Whether a unit as it is said ("euros", "min") is that of a column."""
+    return bool(unit) and (
+        unit in {said, unit_said(said)} or said in UNITS.get(unit, ("", frozenset[str]()))[1] or (unit, said) == ("%", "percent")
+    )
 
 
 def _years(ref: Ref, window: Window, said: str) -> Iterator[Condition]:

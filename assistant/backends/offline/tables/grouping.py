@@ -5,6 +5,7 @@ In: links, Meanings, the table that the question starts from. Out: Groups.
 
 from __future__ import annotations
 
+from assistant.backends.offline.tables.calling import naming, person
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Group
@@ -46,6 +47,17 @@ class Grouping:
         return None
 
     def thing(self, link: Link, base: str) -> list[Group]:
+        """The columns that stand for a thing beside a table, and what a person calls it where they hold codes."""
+        found = self._thing(link, base)
+        names = [Group(name) for group in found if (name := self._called(group.ref)) is not None]
+        return list(dict.fromkeys([*found, *names]))
+
+    def _called(self, ref: Ref) -> Ref | None:
+        """What a code stands for, or whom a row is of that only its day tells apart."""
+        day = self.schema.is_when(ref) and self.schema.is_unique(ref)
+        return person(self.schema, ref.table) if day else naming(self.schema, ref)
+
+    def _thing(self, link: Link, base: str) -> list[Group]:
         """The columns that stand for a thing beside a table: its own column of that name, else the name of the thing's rows."""
         tables = self.meanings.tables(link)
         own = [each for each in link.candidates if each.ref.table == base and not each.is_table and each.value is None]

@@ -9,6 +9,7 @@ from assistant.backends.offline.tables.asking import Asked, Asking
 from assistant.backends.offline.tables.grouping import Grouping
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Condition, Group, Measure, Scalar
+from assistant.backends.offline.tables.phrases import TablePhrases, table_phrases
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
 
@@ -34,6 +35,11 @@ class Heard:
     def schema(self) -> Schema:
         """The tables."""
         return self.meanings.schema
+
+    @property
+    def words(self) -> TablePhrases:
+        """The phrases of the question's language."""
+        return table_phrases(self.sentence.language)
 
     def is_told(self, index: int) -> bool:
         """Whether a word stands behind "return", "show" or "give"."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from assistant.backends.offline.tables.naming import QUOTED, WORD, Name, Token
 from assistant.backends.offline.tables.schema import Ref, Schema
-from assistant.backends.offline.tables.vocabulary import UNITS, stem
+from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
 
 _BESIDE = 0.7  # share of the best reading's score from which another is kept
+_WEAKER = 0.5
 _MOST_VALUES = 20_000
 _LONG_VALUE = 4  # characters from which a value is known in another form
 
@@ -36,12 +37,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words `first` to `last` and what they may mean. quoted: the words in quotation marks, "" where there are none."""
+    """Words `first` to `last` and what they may mean. quoted: the words in quotation marks, "" where there are none.
+
+    weaker: columns that they may mean where none of the others can be.
+    """
 
     first: int
     last: int
     candidates: tuple[Candidate, ...]
     quoted: str = ""
+    weaker: tuple[Candidate, ...] = ()
 
     @property
     def is_value(self) -> bool:
@@ -81,7 +86,9 @@ class Linker:
         # "customer city", "the names of the authors"; what is measured stays apart from whose it is.
         owned = self.schema.column(ref).type == "text" or self.schema.is_id(ref)
         owner = self.schema.table_words(ref.table)[0] if owned else []
-        return Name.of(needed, [*may, *sorted((unit[1] if unit else frozenset()) - set(needed))], owner=owner)
+        # A unit's word that means the name itself must not stand in its place.
+        said = [word for word in sorted(unit[1] if unit else ()) if not any(likeness(word, each) for each in needed)]
+        return Name.of(needed, [*may, *said], owner=owner)
 
     @cached_property
     def _values(self) -> dict[str, list[tuple[Ref, str]]]:
@@ -112,7 +119,8 @@ class Linker:
                 continue
             same = sorted((c for f, e, c in spans if (f, e) == (first, last)), key=lambda each: -each.score)
             kept = {each.ref: each for each in reversed(same) if each.score >= _BESIDE * same[0].score}
-            found.append(Link(first, last, tuple(sorted(kept.values(), key=lambda each: -each.score))))
+            weaker = tuple(each for each in same if each.score >= _WEAKER and each.ref not in kept and not each.is_table)
+            found.append(Link(first, last, tuple(sorted(kept.values(), key=lambda each: -each.score)), weaker=weaker))
         return sorted(found, key=lambda link: link.first)
 
     def _named(self, tokens: Sequence[Token], marks: frozenset[int], stops: frozenset[str]) -> Iterator[tuple[int, int, Candidate]]:
@@ -157,3 +165,27 @@ class Linker:
             if token.lower not in stops:
                 for ref, value in self._values.get("~" + stem(token.lower), ()):
                     yield first, first, Candidate(ref, 0.85, value)
+
+
+def agreed(links: Sequence[Link], schema: Schema) -> list[Link]:
+    """Links, with the weaker meanings of those whose others cannot be joined with the values that the question names."""
+    named = [link.candidates for link in links if link.is_value and link.candidates]
+
+    def can_be(table: str) -> bool:
+        own = {stem(word) for word in name_words(table)}  # "Kosten in Hamburg" may be the name of the table itself
+        return all(
+            any(
+                schema.path([table, each.ref.table]) is not None or {stem(word) for word in name_words(each.value or "")} <= own
+                for each in candidates
+            )
+            for candidates in named
+        )
+
+    found = []
+    for link in links:
+        fit = [each for each in link.weaker if can_be(each.ref.table)] if named and not link.is_value else []
+        if fit and not any(can_be(each.ref.table) for each in link.candidates):
+            found.append(replace(link, candidates=tuple(fit), weaker=()))
+        else:
+            found.append(link)
+    return found

@@ -49,7 +49,7 @@ def _aggregated(heard: Heard, ranking: Ranking | None) -> Reading | None:
     if rows and len(rows) < len(groups):
         groups = tuple(group for group in groups if group not in rows)
     elif rows and all(measure.function in RATES for measure in measures):
-        heard.unsure.append(f"{groups[0].ref.column} tells rows apart: over all of them")
+        heard.unsure.append(heard.words.all_rows.format(column=groups[0].ref.column))
         groups = ()
     if not groups and asked.subject is not None and not _is_of(asked.subject, measures) and _asks_which(heard, asked.subject):
         groups = tuple(heard.grouping.thing(asked.subject, base))

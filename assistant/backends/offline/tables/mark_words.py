@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-_NUMBER_WORDS = (
-    ("one", "eins"), ("two", "zwei"), ("three", "drei"), ("four", "vier"), ("five", "fünf"), ("six", "sechs"), ("seven", "sieben"),
-    ("eight", "acht"), ("nine", "neun"), ("ten", "zehn"),
-)  # fmt: skip
-NUMBERS = {word: number for number, words in enumerate(_NUMBER_WORDS, 1) for word in words} | {
-    "twelve": 12,
-    "zwölf": 12,
-    "fifteen": 15,
-    "twenty": 20,
-    "zwanzig": 20,
-    "fifty": 50,
-    "hundred": 100,
-}
-SMALL_NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)})"
+from assistant.backends.offline.tables.kinds import comparatives
+from assistant.backends.offline.tables.numerals import IN_WORDS, ONE_UNIT, SMALL
+
+SMALL_NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(SMALL)})"
 
 _HIGH = "most|highest|largest|biggest|greatest|maximum|(?:meiste|höchste|größte)[nrs]?"
 _LOW = "least|fewest|lowest|smallest|(?:wenigste|niedrigste|kleinste|geringste)[nrs]?"
 _HOW_OFTEN = r"(?: common| frequent(?:ly)?(?: used)?| often)?"
 EXTREMES = ((rf"\b(?:{_HIGH})\b{_HOW_OFTEN}", True), (rf"\b(?:{_LOW})\b{_HOW_OFTEN}", False))
 
-# Superlatives that say what they compare: the words, the end they want, words of the columns they may mean.
-QUALITIES: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
-    ("slowest|langsamste[nrs]?", True, ("time", "duration", "latency", "response", "elapsed")),
-    ("fastest|quickest|schnellste[nrs]?", False, ("time", "duration", "latency", "response", "elapsed")),
-    ("longest|längste[nrs]?", True, ("length", "duration", "time", "elapsed")),
-    ("shortest|kürzeste[nrs]?", False, ("length", "duration", "time", "elapsed")),
-    ("oldest|earliest|(?:älteste|früheste)[nrs]?", False, ("date", "year", "created", "introduced", "founded", "birth", "time")),
-    (
-        "newest|latest|most recent(?:ly)?|youngest|(?:neueste|neuste|jüngste)[nrs]?",
-        True,
-        ("date", "year", "created", "introduced", "founded", "birth", "time"),
-    ),
-    ("cheapest|(?:billigste|günstigste)[nrs]?", False, ("price", "cost", "amount", "fare", "fee")),
-    ("most expensive|priciest|costliest|teuerste[nrs]?", True, ("price", "cost", "amount", "fare", "fee")),
-    ("heaviest|schwerste[nrs]?", True, ("weight", "mass")),
-    ("lightest|leichteste[nrs]?", False, ("weight", "mass")),
-    ("tallest|höchstgelegene[nrs]?", True, ("height", "altitude", "elevation")),
-    ("best|highest rated|top rated|beste[nrs]?", True, ("rating", "score", "grade", "punctuality")),
-    ("worst|lowest rated|schlechteste[nrs]?", False, ("rating", "score", "grade", "punctuality")),
-    ("most populous|most populated", True, ("population",)),
-    ("least populous|least populated", False, ("population",)),
-)
-
-_UP = "more|greater|higher|larger|longer|bigger|older|heavier|later|mehr|größer|höher|länger"
-_DOWN = "less|fewer|lower|smaller|shorter|faster|lighter|weniger|kleiner|kürzer|niedriger"
+_UP = f"{comparatives(high=True)}|more|greater|higher|larger|bigger|older|later|mehr|größer|höher"
+_DOWN = f"{comparatives(high=False)}|less|fewer|lower|smaller|weniger|kleiner|niedriger"
 _SCALE = r"(?:\s?(?:k|m|million|thousand|mio|tsd)\b)?"
-_NUMBER = rf"(?P<number>[-−]?[$€£]?\s?(?:\d[\d.,]*\d|\d){_SCALE})"
+_NUMBER = rf"(?P<number>[-−]?[$€£]?\s?(?:\d[\d.,]*\d|\d){_SCALE}|{IN_WORDS}|{ONE_UNIT})"
 _OTHER = _NUMBER.replace("number", "other")
 COMPARISONS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:no|not) (?:{_UP}) than\s+{_NUMBER}", "<="),
@@ -84,6 +51,8 @@ DIRECTIONS = (
 
 LIMIT = rf"\b(?P<side>top|first|bottom|last|best|worst|ersten?|obersten|letzten|besten)\s+{SMALL_NUMBER}\b"
 WITH_LIMIT = rf"(?<![\w.,/-]){SMALL_NUMBER}(?=\s+(?:\w+\s+){{0,3}}?(?:with|mit)\b)"  # "the four endpoints with the fewest …"
+# "which three endpoints", "die zwei ältesten": a number of things, where an order is asked for.
+SOME = rf"\b(?:which|what|welche[nrs]?|the|our|my|die|der|den|unsere)\s+{SMALL_NUMBER}(?=\s+[^\W\d_]{{2}})"
 LOW_SIDES = frozenset({"bottom", "worst", "last", "letzten"})
 RATED_SIDES = frozenset({"best", "worst", "besten"})
 

@@ -10,22 +10,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from assistant.backends.offline.tables.kinds import HOW, PAYING, SCALES, Scale
 from assistant.backends.offline.tables.mark_words import (
     COMPARISONS,
     DIRECTIONS,
     EXTREMES,
     LIMIT,
     LOW_SIDES,
-    NUMBERS,
     PLAIN,
-    QUALITIES,
     RATED_SIDES,
     SMALL_NUMBER,
+    SOME,
     WITH_LIMIT,
 )
 from assistant.backends.offline.tables.naming import Token
+from assistant.backends.offline.tables.numerals import SMALL, value_of
 
-Kind = Literal["order", "aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share"]
+Kind = Literal[
+    "order", "aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share", "how", "paying"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ def find_marks(text: str, tokens: Sequence[Token], *, language: str) -> list[Mar
     finder.find_orders_and_comparisons()
     finder.find_limits()
     finder.find_superlatives()
+    finder.find_adjectives()
     for kind, what, pattern in PLAIN:
         for match in finder.matches(pattern):
             finder.add(match, Mark(cast("Kind", kind), 0, 0, what or match[0]))
@@ -89,7 +93,8 @@ class _Finder:
                 written = [match[name] for name in ("number", "other") if name in match.re.groupindex]
                 numbers = [number for text in written if (number := read_number(text, language=self.language)) is not None]
                 if len(numbers) == len(written):
-                    self.add(match, Mark("compare", 0, 0, operator, numbers=tuple(numbers)))
+                    kind = next((scale.kind for scale in SCALES if _compares(scale, match[0])), ())
+                    self.add(match, Mark("compare", 0, 0, operator, numbers=tuple(numbers), quality=kind))
 
     def find_limits(self) -> None:
         """Find "top 5", "the last 3"."""
@@ -100,9 +105,10 @@ class _Finder:
 
     def find_superlatives(self) -> None:
         """Find "slowest", "most", "the 3 highest", "four … with the fewest"."""
-        for words, high, quality in QUALITIES:
-            for match in self.matches(rf"\b(?:{words})\b"):
-                self.add(match, Mark("most", 0, 0, match[0], high, quality=quality))
+        for scale in SCALES:
+            for words, high in ((scale.highest, True), (scale.lowest, False)):
+                for match in self.matches(rf"\b(?:{words})\b") if words else ():
+                    self.add(match, Mark("most", 0, 0, match[0], high, quality=scale.kind))
         for pattern, high in EXTREMES:
             for match in self.matches(pattern):
                 self.add(match, Mark("most", 0, 0, match[0], high))
@@ -114,18 +120,40 @@ class _Finder:
                     count = count_of(self.tokens[place].lower)
                     self.marks.append(Mark("limit", place, place, "", high=mark.high, count=count))
                     break
+        self._find_some()
+
+    def _find_some(self) -> None:
+        """Find "which three …", where an order is asked for that says no number."""
+        kinds = {mark.kind for mark in self.marks}
+        for match in self.matches(SOME) if "most" in kinds and "limit" not in kinds else ():
+            place = next(i for i, token in enumerate(self.tokens) if token.start == match.start("n"))
+            if not any(mark.first <= place <= mark.last for mark in self.marks):
+                self.marks.append(Mark("limit", place, place, "", count=count_of(match["n"])))
+
+    def find_adjectives(self) -> None:
+        """Find "how slow", and the verbs of paying."""
+        for scale in SCALES:
+            for match in self.matches(rf"{HOW}(?:{scale.plain})\b") if scale.plain else ():
+                self.add(match, Mark("how", 0, 0, match[0], quality=scale.kind))
+        for match in self.matches(PAYING):
+            self.add(match, Mark("paying", 0, 0, match[0]))
 
 
 def count_of(text: str) -> int:
     """A small number in digits or as a word."""
-    return int(text) if text.isdigit() else NUMBERS[text]
+    return int(text) if text.isdigit() else SMALL[text]
+
+
+def _compares(scale: Scale, text: str) -> bool:
+    patterns = [pattern for pattern in (scale.higher, scale.lower) if pattern]
+    return any(re.search(rf"\b(?:{pattern})\b", text) for pattern in patterns)
 
 
 def read_number(text: str, *, language: str) -> float | None:
-    """A number as people write it: 400,000, 400.000 (German), 1.5, 2k, 3 million; None where it is none."""
+    """A number as people write it: 400,000, 400.000 (German), 1.5, 2k, 3 million, ten thousand; None where it is none."""
     match = re.fullmatch(r"([-−]?)[$€£]?\s?(\d[\d.,]*)\s?(k|thousand|tsd|m|million|mio)?", text.strip().lower())
     if not match:
-        return None
+        return value_of(text)
     digits = match[2].strip(".,")
     group, point = (".", ",") if language == "de" else (",", ".")
     if re.fullmatch(rf"\d{{1,3}}(?:\{group}\d{{3}})+(?:\{point}\d+)?", digits):

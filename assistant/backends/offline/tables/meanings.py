@@ -7,18 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assistant.backends.offline.tables.kinds import MONEY
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.schema import Ref, Schema
-from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words
+from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
 
 _FAR = 99.0
+_AROUND = 0.3  # what a word around a table says for it, where a name says 1
+_UNSAID = 0.1  # less likely is a column of a table that the question does not speak of
 _MOST_SUPPORT = 15.0
+# "Oldest" is of what began, not of what ended.
+_ENDED = frozenset(map(stem, ("end", "ended", "closed", "updated", "modified", "expires", "expiry", "deleted", "due", "last")))
 
 
 class Meanings:
-    """Decides between the meanings of links. base: the table that the question starts from, once it is known."""
+    """Decides between the meanings of links. base: the table that the question starts from, once it is known.
 
-    def __init__(self, schema: Schema, links: Sequence[Link]) -> None:
+    around: for plain words of the question, the tables around which they stand.
+    """
+
+    def __init__(self, schema: Schema, links: Sequence[Link], around: Sequence[frozenset[str]] = ()) -> None:
         self.schema, self.links = schema, links
         self.base = ""
         self.chosen: list[str] = []
@@ -30,6 +38,10 @@ class Meanings:
                 scores = [each.score + (0.5 if each.is_table else 0.0) for each in link.candidates if each.ref.table == table]
                 only = 0.5 if len({each.ref.table for each in link.candidates}) == 1 else 0.0
                 self.support[table] = self.support.get(table, 0.0) + max(scores) / max(best, 0.1) + only
+
+        for tables in around:
+            for table in tables:
+                self.support[table] = self.support.get(table, 0.0) + _AROUND
 
     def choose(self, table: str) -> None:
         """Let a table be one of those in play."""
@@ -80,15 +92,24 @@ class Meanings:
     def by_quality(self, words: Sequence[str], *, numeric: bool = False) -> Ref | None:
         """The column of a table in play whose name or unit says a quality, as "slowest" is said of a duration."""
         best: tuple[float, Ref] | None = None
-        for place, table in enumerate(self.in_play()):
+        spoken = self.in_play()
+        for place, table in enumerate([*spoken, *self._beyond(spoken)]):
             for ref in self.schema.columns(table):
-                fits = self.schema.is_when(ref) and not numeric if "date" in words else self.schema.is_measure(ref)
-                if not fits:
+                if not (self._comes_when(ref, words) if "date" in words and not numeric else self.schema.is_measure(ref)):
                     continue
-                score = self._says(ref, words) - 0.02 * place
+                score = self._says(ref, words) - 0.02 * place - (0.0 if table in spoken else _UNSAID)
                 if score > 0 and (best is None or score > best[0]):
                     best = (score, ref)
         return best[1] if best else None
+
+    def _beyond(self, spoken: Sequence[str]) -> list[str]:
+        """The tables that no word speaks of, though joins lead to them from the first that one does."""
+        others = [table for table in self.schema.tables if table not in spoken] if spoken else []
+        return [table for table in others if len(self.schema.path([spoken[0], table]) or "..") == 1]
+
+    def _comes_when(self, ref: Ref, words: Sequence[str]) -> bool:
+        """Whether the values are times that a quality may be of; a time of the day only where "time" is one of its words."""
+        return self.schema.is_when(ref) and ("time" in words or self.schema.column(ref).type != "time")
 
     def _says(self, ref: Ref, words: Sequence[str]) -> float:
         named = name_words(ref.column)
@@ -99,7 +120,10 @@ class Meanings:
             if unit and word in UNITS.get(unit, ("", frozenset()))[1]:
                 said = max(said, 0.8)
             score = max(score, said - 0.02 * place)
-        if score < 0.7:
+        if score < 0.7 and "date" in words and self.schema.is_when(ref):
+            score = 0.7 if self.schema.is_date(ref) else 0.6
+            return score - (0.3 if _ENDED & set(map(stem, named)) else 0.0)
+        if score < 0.7 or (words == MONEY and self.schema.unit(ref) and not self.schema.is_money(ref)):
             return 0.0
         if self.schema.is_date(ref) and set(words) & {"date", "created"}:
             score += 0.1

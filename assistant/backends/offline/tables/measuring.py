@@ -27,9 +27,9 @@ class Measuring:
     def measure(self, spec: Spec) -> Measure | None:
         """The column and function that a spec means."""
         if spec.quality:
-            ref = self.meanings.by_quality(spec.quality)
+            ref = self.meanings.by_quality(spec.quality, numeric=bool(spec.functions))
             if ref is not None or spec.link is None:
-                return Measure("", ref.table, ref) if ref else None
+                return Measure(spec.functions[0] if spec.functions else "", ref.table, ref) if ref else None
         if spec.link is None:
             table = next(iter(self.meanings.in_play()), "") if spec.counted else ""
             return Measure("count", table) if table else None

@@ -68,7 +68,15 @@ class Name:
         hits = [self._hit(token, stops) for token in tokens]
         for first, hit in enumerate(hits):
             if hit is not None and not (first and hits[first - 1] == hit):
-                yield from self._from(first, tokens, hits, marks)
+                yield from (
+                    stretch
+                    for stretch in self._from(first, tokens, hits, marks)
+                    if self._says_enough(tokens[first : stretch[1] + 1], stops)
+                )
+
+    def _says_enough(self, tokens: Sequence[Token], stops: frozenset[str]) -> bool:
+        """Whether more is said than such a word as "on", unless it is the name."""
+        return len(self.needed) == 1 or any(token.lower not in stops for token in tokens)
 
     def _hit(self, token: Token, stops: frozenset[str]) -> tuple[str, float] | None:
         """The word of the name that a token says, and how surely."""

@@ -19,8 +19,13 @@ class TablePhrases:
     both: str
     over: str
     things: str
+    best: str
     first: str
     only: str
+    most: str
+    fewest: str
+    highest: str
+    lowest: str
     ordered: str
     listed: str
     joined: str
@@ -35,6 +40,14 @@ class TablePhrases:
     equal: str
     unsure: str
     unread: str
+    no_column: str
+    no_dates: str
+    time_of: str
+    all_rows: str
+    by_average: str
+    by_sum: str
+    each_row: str
+    evenly: str
     point: str = "."
     group: str = ","
 
@@ -68,8 +81,13 @@ _PHRASES = {
         both=" and ",
         over=" over {things}",
         things="the {end} {limit}{things} by {measure}",
+        best="the {thing} with the {end} {measure}",
         first="top",
         only="bottom",
+        most="most",
+        fewest="fewest",
+        highest="highest",
+        lowest="lowest",
         ordered=", ordered by {measure}, {end} first",
         listed="{columns} of {table}",
         joined="{left} joins {right}",
@@ -84,6 +102,14 @@ _PHRASES = {
         equal="equal",
         unsure="Read as: {text}.",
         unread="Not used: {words}.",
+        no_column="a comparison was left out: no column for it",
+        no_dates="a time was left out: no column holds dates",
+        time_of="the time is that of {column}",
+        all_rows="{column} tells rows apart: over all of them",
+        by_average="by the average {column} of each",
+        by_sum="by the sum of {column} of each",
+        each_row="every row of {table} counts once, however many there are for each {column}",
+        evenly="With every {column} counted once",
     ),
     "de": TablePhrases(
         functions={
@@ -113,8 +139,13 @@ _PHRASES = {
         both=" und ",
         over=" über {things}",
         things="{end} {limit}{things} nach {measure}",
+        best="{thing} mit {end} {measure}",
         first="die ersten",
         only="die letzten",
+        most="den meisten",
+        fewest="den wenigsten",
+        highest="dem höchsten Wert von",
+        lowest="dem niedrigsten Wert von",
         ordered=", geordnet nach {measure}, {end} zuerst",
         listed="{columns} von {table}",
         joined="{left} verbindet {right}",
@@ -129,6 +160,14 @@ _PHRASES = {
         equal="gleich",
         unsure="Gelesen als: {text}.",
         unread="Nicht verwendet: {words}.",
+        no_column="ein Vergleich blieb weg: keine Spalte dafür",
+        no_dates="eine Zeit blieb weg: keine Spalte hält Tage",
+        time_of="die Zeit ist die von {column}",
+        all_rows="{column} unterscheidet Zeilen: über alle",
+        by_average="nach dem Durchschnitt von {column}",
+        by_sum="nach der Summe von {column}",
+        each_row="jede Zeile von {table} zählt einmal, so viele es je {column} auch sind",
+        evenly="Jede {column} einmal gezählt",
         point=",",
         group=".",
     ),

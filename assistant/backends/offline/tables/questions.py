@@ -15,10 +15,13 @@ from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.tables.answering import answer_of
 from assistant.backends.offline.tables.linking import Linker
 from assistant.backends.offline.tables.models import Reading
+from assistant.backends.offline.tables.naming import tokens_of
 from assistant.backends.offline.tables.reading import read
 from assistant.backends.offline.tables.saying import said
 from assistant.backends.offline.tables.schema import Schema
 from assistant.backends.offline.tables.steps import Call, call_for
+from assistant.backends.offline.tables.vocabulary import stem
+from assistant.backends.offline.wording import SPECIFIC_KINDS
 from assistant.messages import Outcome
 
 TOOLS = frozenset({"query_table", "run_sql"})
@@ -32,13 +35,23 @@ class TableQuestions:
 
     @cached_property
     def _linker(self) -> Linker:
-        return Linker(Schema(self._catalogue.tables))
+        return Linker(Schema(self._catalogue.tables, self._catalogue.titles))
 
     def read(self, text: str, *, language: str, today: date | None) -> Reading | None:
         """The question as one over tables, None where it is none."""
         if not self._catalogue.tables:
             return None
-        return read(text, self._linker, today=today, language=language, documents=not self._catalogue.only_tables)
+        reading = read(text, self._linker, today=today, language=language, documents=not self._catalogue.only_tables)
+        # What no columns connect cannot be asked.
+        return reading if reading is not None and self.call(reading, ()) is not None else None
+
+    def are_named(self, text: str) -> bool:
+        """Whether a word that may mean a kind of document ("invoices") is the name of a table as well."""
+        if not self._catalogue.tables:
+            return False
+        kinds = {stem(token.lower) for token in tokens_of(text) if token.lower in SPECIFIC_KINDS}
+        schema = self._linker.schema
+        return bool(kinds) and any(stem(word) in kinds for table in schema.tables for word in schema.table_words(table)[0])
 
     def said(self, reading: Reading) -> str:
         """What was understood, on one line."""

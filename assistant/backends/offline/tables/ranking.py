@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 
 from assistant.backends.offline.tables.asking import Ranked
+from assistant.backends.offline.tables.calling import person
 from assistant.backends.offline.tables.heard import Heard
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.measuring import COUNTS, RATES
@@ -16,8 +17,12 @@ from assistant.backends.offline.tables.models import Condition, Function, Group,
 from assistant.backends.offline.tables.schema import Ref
 
 _PLURAL_SHOWN = 5
+_HAVING = frozenset({"has", "have", "hat", "haben", "owns", "own"})
 _ADDED = re.compile(r"most|least|fewest|meist|wenigst|top|bottom|first|$")
-_AVERAGED = ("slow", "fast", "quick", "lang", "schnell", "best", "worst")
+_AVERAGED = (
+    "slow", "fast", "quick", "lang", "schnell", "best", "worst", "most expensive", "least expensive", "cheap", "pric", "cost",
+    "dear", "teuer", "billig", "günstig", "preiswert",
+)  # fmt: skip
 
 
 def ranked(heard: Heard, by: Measure) -> Reading | None:
@@ -25,10 +30,12 @@ def ranked(heard: Heard, by: Measure) -> Reading | None:
     asked = heard.asked
     order = asked.ranked
     assert order is not None
-    thing = order.entity or (asked.subject if not _is_measured(heard, asked.subject, by) else None)
+    thing = _owner(heard, order) or order.entity or (asked.subject if not _is_measured(heard, asked.subject, by) else None)
     things = tuple(heard.grouping.thing(thing, by.table)) if thing is not None else heard.groups
     if thing is not None:
         heard.sentence.take(thing)
+    elif not things and asked.singular and (name := person(heard.schema, by.table)) is not None:
+        things = (Group(name),)  # "who charged the most"
     if not things or (heard.groups and heard.groups != things and not order.limit):
         return _extreme(heard, by, order)
     limit = order.limit or _usual_limit(heard)
@@ -38,7 +45,7 @@ def ranked(heard: Heard, by: Measure) -> Reading | None:
     if by.function in {"", "sum"} and row and by.ref is not None:
         by = Measure("", by.table, by.ref)
     else:
-        by = _of_several_rows(heard, order, by)
+        by = _of_several_rows(heard, order, by, periods=any(heard.schema.is_when(group.ref) for group in things))
     ranking = replace(ranking, by=by)
     if by.function == "" and by.ref is not None:
         select = tuple(dict.fromkeys([*(group.ref for group in things), *extra, by.ref]))
@@ -47,6 +54,18 @@ def ranked(heard: Heard, by: Measure) -> Reading | None:
     groups = tuple(dict.fromkeys([*things, *(Group(ref) for ref in extra if ref.table in tables)]))
     measures = tuple(dict.fromkeys([by, *heard.measures]))
     return Reading(by.table, groups=groups, measures=measures, conditions=heard.conditions, ranking=ranking)
+
+
+def _owner(heard: Heard, order: Ranked) -> Link | None:
+    """The service of "which service has the slowest endpoints": it is what is ranked, by all that it has."""
+    subject, entity = heard.asked.subject, order.entity
+    if not subject or not entity or subject == entity or order.limit or not (order.by and order.by.quality):
+        return None
+    between = [heard.sentence.lower(index) for index in range(subject.last + 1, entity.first)]
+    if not _HAVING & set(between):
+        return None
+    heard.sentence.take(entity)
+    return subject
 
 
 def _extreme(heard: Heard, by: Measure, order: Ranked) -> Reading | None:
@@ -69,15 +88,19 @@ def _is_measured(heard: Heard, link: Link | None, by: Measure) -> bool:
     return link is None or (by.ref is not None and by.ref in link.columns() and heard.asking.is_numeric(link))
 
 
-def _of_several_rows(heard: Heard, order: Ranked, by: Measure) -> Measure:
-    """What a plain column becomes where a thing has several rows: slow is a mean, most is a sum, highest the single highest."""
+def _of_several_rows(heard: Heard, order: Ranked, by: Measure, *, periods: bool) -> Measure:
+    """What a plain column becomes where a thing has several rows: slow is a mean, most is a sum, highest the single highest.
+
+    periods: things are months or days, of which the most expensive is that with the highest sum.
+    """
     if by.function or by.ref is None or not heard.schema.is_measure(by.ref):
         return by
-    if order.by and order.by.quality and order.said.startswith(_AVERAGED):
-        heard.unsure.append(f"by the average {by.ref.column} of each")
+    added = periods and heard.schema.is_money(by.ref)
+    if not added and order.by and order.by.quality and order.said.startswith(_AVERAGED):
+        heard.unsure.append(heard.words.by_average.format(column=by.ref.column))
         return Measure("avg", by.table, by.ref)
-    if heard.asked.together or _ADDED.match(order.said):
-        heard.unsure.append(f"by the sum of {by.ref.column} of each")
+    if added or heard.asked.together or _ADDED.match(order.said):
+        heard.unsure.append(heard.words.by_sum.format(column=by.ref.column))
         return Measure("sum", by.table, by.ref)
     return by
 
@@ -119,7 +142,7 @@ def _chained(heard: Heard, inner: Reading, conditions: tuple[Condition, ...]) ->
             first = path[0].left
             inner = _with_key(inner, first)
     if heard.measures[0].function in RATES and not heard.schema.is_unique(target):
-        heard.unsure.append(f"every row of {table} counts once, however many there are for each {target.column}")
+        heard.unsure.append(heard.words.each_row.format(table=table, column=target.column))
     return Reading(table, measures=heard.measures, conditions=conditions, over=inner, link=(first, target))
 
 

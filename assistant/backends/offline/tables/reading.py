@@ -11,11 +11,12 @@ from dataclasses import replace
 from datetime import date
 
 from assistant.backends.offline.tables.asking import Asked, Asking
-from assistant.backends.offline.tables.conditions import Conditions, find_comparisons
+from assistant.backends.offline.tables.conditions import Conditions, find_comparisons, flags
 from assistant.backends.offline.tables.grouping import Grouping
 from assistant.backends.offline.tables.heard import Heard
 from assistant.backends.offline.tables.linking import Link, Linker
 from assistant.backends.offline.tables.listing import assembled
+from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.measuring import COUNTS, Measuring
 from assistant.backends.offline.tables.models import Measure, Reading
@@ -24,6 +25,7 @@ from assistant.backends.offline.tables.schema import Schema
 from assistant.backends.offline.tables.sentence import Sentence
 from assistant.backends.offline.tables.vocabulary import UNITS
 
+_MOST_AROUND = 3  # words that no rule understood, though they stand around the table
 _LONGEST = 600  # characters of a question over tables
 _NOT_OF_TABLES = re.compile(
     r"^\W*(?:why|how (?:do|does|did|can|could|should|would|to|is|are|come)\b|where (?:do|can|is|are)\b|explain|describe"
@@ -53,7 +55,7 @@ class _Reader:
 
     def __init__(self, sentence: Sentence, schema: Schema, today: date | None) -> None:
         self.sentence, self.schema, self.today = sentence, schema, today
-        self.meanings = Meanings(schema, sentence.links)
+        self.meanings = Meanings(schema, sentence.links, self._around())
         self.asking = Asking(sentence, schema)
 
     def read(self) -> Reading | None:
@@ -68,6 +70,7 @@ class _Reader:
             self.meanings.choose(measure.table)
         by = measuring.order(asked.ranked, measures, together=asked.together) if asked.ranked else None
         self.meanings.choose(by.table if isinstance(by, Measure) else "")
+        self.meanings.choose("" if self.meanings.base else self._flagged_table(asked))
         self.meanings.choose(self._subject_table(asked))
         conditions = Conditions(self.sentence, self.meanings)
         found = conditions.all(comparisons, windows)
@@ -94,8 +97,24 @@ class _Reader:
             reading,
             language=self.sentence.language,
             unsure=tuple(dict.fromkeys(unsure)),
-            unread=tuple(self.sentence.unread(self._context(reading))),
+            unread=tuple(self._unread(reading)),
         )
+
+    def _around(self) -> list[frozenset[str]]:
+        """For plain words, the tables around which they stand."""
+        linked = {index for link in self.sentence.links for index in range(link.first, link.last + 1)}
+        return [tables for index, tables in self.sentence.around.items() if index not in linked]
+
+    def _unread(self, reading: Reading) -> list[str]:
+        """What nobody understood. A few words that stand around a table in use are forgiven, where the rules understood others."""
+        known = self._context(reading)
+        tables = {*reading.tables, *(reading.over.tables if reading.over else ())}
+        said = {index for index, near in self.sentence.around.items() if near & tables} - known - self.sentence.taken
+        asks = reading.measures or reading.conditions or reading.ranking or reading.over
+        for mark in self.sentence.marks:
+            if not self._is_answered(mark, reading):
+                self.sentence.taken.difference_update(range(mark.first, mark.last + 1))
+        return self.sentence.unread(known | said if asks and len(said) <= _MOST_AROUND else known)
 
     def _is_yearly(self, link: Link | None) -> bool:
         return link is not None and any(self.schema.is_year(ref) for ref in link.columns())
@@ -111,6 +130,11 @@ class _Reader:
         ref = self.meanings.column(link)
         return ref.table if ref and not self.meanings.base else ""
 
+    def _flagged_table(self, asked: Asked) -> str:
+        """The table of a column of yes and no that the question names beside its subject."""
+        refs = [ref for link, ref, _, _ in flags(self.sentence, self.schema) if link != asked.subject]
+        return refs[0].table if refs and asked.subject else ""
+
     def _context(self, reading: Reading) -> set[int]:
         """Words that name a table in use or a unit of its columns, or that ask: they need no rule of their own."""
         tables = {*reading.tables, *(reading.over.tables if reading.over else ())}
@@ -119,10 +143,23 @@ class _Reader:
             if not link.is_value and {each.ref.table for each in link.candidates} & tables:
                 words |= set(range(link.first, link.last + 1))
         for mark in self.sentence.marks:
-            words |= set(range(mark.first, mark.last + 1))
+            if self._is_answered(mark, reading):
+                words |= set(range(mark.first, mark.last + 1))
         units = {self.schema.unit(ref).lower() for table in tables for ref in self.schema.columns(table)} - {""}
         said = units.union(*(UNITS[unit][1] for unit in units if unit in UNITS))
         return words | {index for index, token in enumerate(self.sentence.tokens) if token.lower in said}
+
+    def _is_answered(self, mark: Mark, reading: Reading) -> bool:
+        """Whether a word that asks got what it asks for: an order, an amount of money."""
+        if mark.kind == "paying":
+            inner = reading.over or reading
+            by = [each.ranking.by for each in (reading, inner) if each.ranking and isinstance(each.ranking.by, Measure)]
+            refs = [*(measure.ref for measure in (*reading.measures, *by)), *reading.select]
+            return any(self.schema.is_money(ref) for ref in refs if ref)
+        if mark.kind in {"most", "how"}:
+            extreme = any(measure.function in {"min", "max", "avg", "median"} for measure in reading.measures)
+            return bool(reading.ranking or reading.over or extreme)
+        return True
 
     def _with_others(self, reading: Reading) -> Reading:
         """Rows that have one in another table: "doctors who have prescribed treatments"."""

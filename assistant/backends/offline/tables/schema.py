@@ -8,11 +8,13 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from assistant.backends.offline.tables.kinds import CURRENCIES, MONEY
+from assistant.backends.offline.tables.surroundings import words_around
 from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
 from assistant.backends.offline.wording import words_of
 from search.tables.models import Column, Table
@@ -37,6 +39,7 @@ _COMMON = frozenset(
 )
 _NAMING = frozenset(map(stem, ("name", "title", "label", "username")))
 _SHARED = 0.8
+_NAMED = 0.7  # likeness from which a word of a name says a kind
 _NO_JOIN = 9.0
 
 
@@ -60,12 +63,29 @@ class Join:
 class Schema:
     """Tables, and what follows from their names and counts."""
 
-    def __init__(self, tables: Sequence[Table]) -> None:
+    def __init__(self, tables: Sequence[Table], titles: Mapping[int, str] | None = None) -> None:
+        """titles: of the documents that the tables are from, by their ids."""
         self.tables = {table.name: table for table in tables}
         self._columns = {Ref(table.name, column.name): column for table in tables for column in table.columns}
         self._prefixes = {table.name: _prefix([column.name for column in table.columns]) for table in tables}
         self._labels: dict[str, tuple[Ref, ...]] = {}
         self._shared = _prefix([table.name for table in tables])
+        self._titles = titles or {}
+
+    @cached_property
+    def around(self) -> dict[str, frozenset[str]]:
+        """Around which tables each stem stands."""
+        found: dict[str, set[str]] = {}
+        for table in self.tables.values():
+            for word in words_around(table, title=self._titles.get(table.document_id, "")):
+                found.setdefault(word, set()).add(table.name)
+        return {word: frozenset(tables) for word, tables in found.items()}
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The stems of all words of names."""
+        names = (*self.tables, *(ref.column for ref in self._columns))
+        return frozenset(stem(word) for name in names for word in name_words(name))
 
     def columns(self, table: str) -> list[Ref]:
         """The columns of a table, in its order."""
@@ -136,6 +156,13 @@ class Schema:
     def is_measure(self, ref: Ref) -> bool:
         """Whether numbers are worth adding up or comparing: no years, no ids."""
         return self.is_number(ref) and not self.is_id(ref) and not self.is_year(ref)
+
+    def is_money(self, ref: Ref) -> bool:
+        """Whether the values are amounts of money: by their unit, where they have none by their name."""
+        unit = self.unit(ref).lower()
+        if not self.is_measure(ref) or unit:
+            return self.is_measure(ref) and (unit in CURRENCIES or unit in {"€", "$", "£", "¥"})
+        return any(likeness(word, each) >= _NAMED for word in MONEY for each in name_words(ref.column))
 
     def is_unique(self, ref: Ref) -> bool:
         """Whether every row has its own value."""
@@ -272,7 +299,7 @@ class Schema:
         return None
 
 
-_OPTIONAL = frozenset(["of", "the", "at", "in", "by", "is", "has", "code", "id"])
+_OPTIONAL = frozenset(["of", "the", "at", "in", "by", "is", "has", "code", "id", "on", "a", "and", "per"])
 
 
 def _prefix(names: Sequence[str]) -> frozenset[str]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from assistant.backends.offline.tables.linking import Link, Linker
+from assistant.backends.offline.tables.linking import Link, Linker, agreed
 from assistant.backends.offline.tables.marks import Mark, find_marks
 from assistant.backends.offline.tables.naming import Token, tokens_of
+from assistant.backends.offline.tables.vocabulary import stem
 from assistant.backends.offline.wording import words_of
 from search.languages import STOPWORDS, query_stopwords
 
@@ -19,18 +20,23 @@ _EMPTY = words_of(
     """table tables database row rows record records entry entries result results value values respective respectively corresponding
     along there there's get gets got has have had having does did done made make belong belongs belonging exist exists total overall
     tabelle tabellen zeilen zeile einträge eintrag hat haben gehören gehört gibt hoch lautet beträgt
-    taken took take takes taking recorded please tell me us many much year's order ordered sort sorted ascending descending
+    taken took take takes taking recorded please tell me us many much viel year's order ordered sort sorted ascending descending
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
-    related relevant available currently final answer include including included consider together top"""
+    related relevant available currently final answer include including included consider together top both beide beiden us
+    we per"""
 )
+_SURE = 0.9
 _FILLERS = words_of(
-    """of the a an our my your their all any both is are was were be been do does did der die das den dem des unsere"""
+    """of the a an our my your their all any both is us we are was were be been do does did der die das den dem des unsere"""
 )
 
 
 @dataclass
 class Sentence:
-    """A question in the making. taken: the words that a rule has understood."""
+    """A question in the making. taken: the words that a rule has understood.
+
+    around: the tables around which a word stands. aside: those of these words that are in no name: "net amount".
+    """
 
     text: str
     tokens: list[Token]
@@ -38,6 +44,8 @@ class Sentence:
     marks: list[Mark]
     language: str
     stops: frozenset[str]
+    around: dict[int, frozenset[str]] = field(default_factory=dict)
+    aside: frozenset[int] = frozenset()
     taken: set[int] = field(default_factory=set)
 
     @classmethod
@@ -47,7 +55,7 @@ class Sentence:
         stops = (query_stopwords(text) | STOPWORDS["en"] | STOPWORDS.get(language, frozenset())) - {"own"}
         marks = find_marks(text, tokens, language=language)
         covered = frozenset(index for mark in marks for index in range(mark.first, mark.last + 1))
-        links = linker.links(text, tokens, marks=covered, stops=stops)
+        links = agreed(linker.links(text, tokens, marks=covered, stops=stops), linker.schema)
         kept = []
         for mark in marks:
             over = [link for link in links if link.first <= mark.last and mark.first <= link.last]
@@ -56,10 +64,17 @@ class Sentence:
                 named = any(link.last == mark.first - 1 and not link.is_value for link in links)
                 if not (mark.kind == "count" and mark.what.startswith("number of") and named):
                     kept.append(mark)
-            elif mark.kind in {"compare", "limit", "most"} and not any(link.is_value or link.last > link.first for link in over):
+            elif _outweighs(mark, over):
                 kept.append(mark)
                 links = [link for link in links if link not in over]
-        return cls(text, tokens, links, kept, language, stops)
+        around = {
+            index: linker.schema.around.get(stem(token.lower), frozenset())
+            for index, token in enumerate(tokens)
+            if token.lower not in stops and not token.quoted
+        }
+        around = {index: tables for index, tables in around.items() if tables}
+        aside = frozenset(index for index in around if stem(tokens[index].lower) not in linker.schema.named)
+        return cls(text, tokens, links, kept, language, stops, around, aside)
 
     def item(self, index: int) -> Link | Mark | None:
         """What begins at a word, None for a plain word or the inside of something."""
@@ -69,7 +84,7 @@ class Sentence:
     def is_filler(self, index: int) -> bool:
         """Whether a plain word may stand between a mark and what it is of."""
         token = self.tokens[index]
-        return token.lower in _FILLERS or token.lower in self.stops
+        return token.lower in _FILLERS or token.lower in self.stops or index in self.aside
 
     def beside(self, link: Link) -> Link | Mark | None:
         """What stands right behind a link, with nothing but a blank or a hyphen between."""
@@ -128,3 +143,10 @@ class Sentence:
     def lower(self, index: int) -> str:
         """A word in lower case, "" outside the question."""
         return self.tokens[index].lower if 0 <= index < len(self.tokens) else ""
+
+
+def _outweighs(mark: Mark, links: list[Link]) -> bool:
+    """Whether a mark says more than the links over its words: "billed" asks for money, though "amount" is a synonym of it."""
+    if any(link.is_value or link.last > link.first for link in links):
+        return False
+    return mark.kind in {"compare", "limit", "most"} or (mark.kind == "paying" and all(link.score < _SURE for link in links))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.backends.offline.tables.models import Condition, Measure, Reading
+from assistant.backends.offline.tables.models import Condition, Group, Measure, Reading
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.writing import sql_of
 
@@ -22,20 +22,33 @@ Call = tuple[str, dict[str, Any]]
 
 
 def call_for(reading: Reading, schema: Schema, results: Sequence[Mapping[str, Any]]) -> Call | None:
-    """The next call of a Reading, given the results of those before; None when all were made, or nothing was found to go on."""
+    """The next call of a Reading, given the results of those before; None when all were made, or nothing was found to go on.
+
+    A chain has two; a third where the mean of all rows is not that of the things' own means.
+    """
     if reading.over is None:
         return _call(reading, schema) if not results else None
     if not results:
         inner = reading.over
         return _call(inner, schema, exact=True)
-    if len(results) > 1:
+    if len(results) > (2 if is_uneven(reading, schema) else 1):
         return None
     keys = keys_of(reading, results[0])
     if not keys:
         return None
     assert reading.link is not None
     condition = Condition(reading.link[1], "in", keys)
-    return _call(replace(reading, over=None, conditions=(*reading.conditions, condition)), schema)
+    found = replace(reading, over=None, conditions=(*reading.conditions, condition))
+    if len(results) > 1:
+        found = replace(found, measures=reading.measures[:1], groups=(Group(reading.link[1]),), spread=True)
+    return _call(found, schema)
+
+
+def is_uneven(reading: Reading, schema: Schema) -> bool:
+    """Whether things may count more than once in the mean of a chain: then that of their own means is asked for as well."""
+    if reading.over is None or reading.link is None or len(reading.measures) != 1 or reading.groups:
+        return False
+    return reading.measures[0].function == "avg" and not schema.is_unique(reading.link[1])
 
 
 def keys_of(reading: Reading, result: Mapping[str, Any]) -> tuple[str | int | float, ...]:

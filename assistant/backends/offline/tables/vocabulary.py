@@ -66,6 +66,9 @@ _GROUPS = (
     "product produkt article artikel item",
     "position role job",
     "salary wage pay gehalt lohn",
+    "invoice rechnung faktura",
+    "parcel package paket",
+    "surcharge zuschlag aufschlag",
 )
 _ABBREVIATIONS = {
     "amt": "amount",
@@ -101,6 +104,25 @@ _ABBREVIATIONS = {
     "min": "minimum",
     "max": "maximum",
 }
+_CURRENCIES = (
+    ("chf", "franc francs franken"), ("jpy", "yen"), ("cny", "yuan"), ("inr", "rupee rupees"), ("thb", "baht"), ("pln", "zloty"),
+    ("sek", "krona kronor"), ("nok", "krone kroner"), ("dkk", "krone kroner"), ("cad", "dollar dollars"), ("aud", "dollar dollars"),
+)  # fmt: skip
+# How many of the smallest of its kind a unit is.
+_SIZES_OF_UNITS = (
+    {"ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "days": 8.64e7},
+    {"g": 1.0, "kg": 1e3},
+    {"mm": 1.0, "cm": 10.0, "km": 1e6},
+    {"bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9},
+)
+_SAID_UNITS = {
+    **dict.fromkeys(("millisecond", "milliseconds", "millisekunden"), "ms"),
+    **dict.fromkeys(("second", "seconds", "sekunde", "sekunden"), "s"),
+    **dict.fromkeys(("minute", "minutes", "minuten"), "min"),
+    **dict.fromkeys(("hour", "hours", "stunde", "stunden"), "h"),
+    **dict.fromkeys(("day", "days", "tag", "tage", "tagen"), "days"),
+    **dict.fromkeys(("kilo", "kilos", "kilogram", "kilograms"), "kg"),
+}
 # The unit that a name ends with, and the words that it is said with.
 UNITS: dict[str, tuple[str, frozenset[str]]] = {
     name: (said, frozenset(words.split()))
@@ -113,6 +135,7 @@ UNITS: dict[str, tuple[str, frozenset[str]]] = {
         ("min", "min", "time duration minute minutes"),
         ("mins", "min", "time duration minute minutes"),
         ("minutes", "min", "time duration minute minutes"),
+        ("h", "h", "time duration hour hours stunde stunden"),
         ("hrs", "h", "time duration hour hours"),
         ("hours", "h", "time duration hour hours"),
         ("days", "days", "time duration day days"),
@@ -126,14 +149,29 @@ UNITS: dict[str, tuple[str, frozenset[str]]] = {
         ("eur", "EUR", "amount price cost euro euros betrag"),
         ("usd", "USD", "amount price cost dollar dollars"),
         ("gbp", "GBP", "amount price cost pound pounds"),
+        *((code, code.upper(), f"amount price cost {words}") for code, words in _CURRENCIES),
         ("mb", "MB", "size megabyte megabytes"),
         ("gb", "GB", "size gigabyte gigabytes"),
         ("kb", "kB", "size kilobyte kilobytes"),
         ("bytes", "bytes", "size"),
+        ("%", "%", "percent percentage share rate prozent"),
         ("pct", "%", "percent percentage share rate"),
         ("percent", "%", "percentage share rate"),
     )
 }
+
+
+def unit_said(word: str) -> str:
+    """The unit that a word of a question means, in lower case: "seconds" is s; "" where it is none."""
+    return _SAID_UNITS.get(word) or (UNITS[word][0].lower() if word in UNITS else "")
+
+
+def units_in(unit: str, other: str) -> float | None:
+    """How many of another unit one is: 1000 ms in a s; None where they measure different things, or one is not known."""
+    if unit.lower() == other.lower():
+        return 1.0
+    sizes = next((sizes for sizes in _SIZES_OF_UNITS if unit.lower() in sizes and other.lower() in sizes), None)
+    return sizes[unit.lower()] / sizes[other.lower()] if sizes else None
 
 
 @lru_cache(maxsize=4096)
@@ -158,6 +196,15 @@ def stem(word: str) -> str:
             cut = cut[:-1]
         return cut[:-1] + "i" if cut.endswith("y") else cut
     return text[:-1] + "i" if text.endswith("y") and len(text) > _SHORTEST_STEM else text
+
+
+def plural(word: str) -> str:
+    """An English word or name for several of what it says; what is none already."""
+    if re.search(r"[^su']s$", word):
+        return word
+    if re.search(r"[^aeiou]y$", word):
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def name_words(name: str) -> list[str]:
