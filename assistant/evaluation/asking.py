@@ -59,7 +59,7 @@ class LibraryQuestions:
     def put(self, case: Case, backend: Backend, limits: Limits) -> Result:
         """Ask the questions of a case one after the other; the last answer is scored, what all of them used is counted."""
         talk = Conversation(
-            self._library, backend, scope=case.scope, limits=limits, today=case.today, scope_words=self._words(case)
+            self._library, backend, scope=case.scope, limits=limits, today=case.today, scope_words=_scope_words(case)
         )
         used, steps, seconds = Usage(), 0, 0.0
         for question in case.turns:

@@ -70,7 +70,7 @@ class _Lane:
 
 
 class Runner:
-    """One evaluation of a plan, into a run. tell: is given each result as it is finished, with how many are done and of how many."""
+    """A plan carried out into a run. tell: is given each result as it is finished, how many are done, and of how many."""
 
     def __init__(
         self, run: Run, plan: Plan, questions: Questions, tell: Callable[[Result, int, int], None] = lambda *_: None
