@@ -1,4 +1,4 @@
-"""The figures of a run: the mean of each measure with its interval, by model and by search mode, over all cases or those of a kind."""
+"""The figures of a run: the mean of each measure with its interval, by model and search mode, of all cases or those of a kind."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Gates: least values that the figures of a run must reach, and the names of those that fell.
 
-MEASURE=VALUE holds for every model, of the searches' measures for hybrid search; MODEL:MEASURE=VALUE and MODE:MEASURE=VALUE for one.
+MEASURE=VALUE holds for every model, of the searches' measures for hybrid search; MODEL:MEASURE=VALUE, MODE:MEASURE=VALUE for one.
 """
 
 from __future__ import annotations
