@@ -35,12 +35,17 @@ CHECKOUT = Path(assistant.__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to measure, how, and against what."""
+    """What to measure, how, and against what.
+
+    library: as named on the command line; documents and BEIR folders are indexed into that one alone. usual_library: as the
+    environment names it, which is only read.
+    """
 
     file: Path | None = None
     models: tuple[str, ...] = ()
     base_url: str | None = None
     library: Path | None = None
+    usual_library: Path | None = None
     documents: Path | None = None
     embedder: str | None = None
     repeats: int = 1
@@ -77,7 +82,8 @@ def add(output: Path | None) -> None:
 
 def propose(given: Options, count: int, output: Path | None) -> None:
     """Propose cases from the library's own documents: added to a file, else printed."""
-    with Library.open(options.library_path(given.library), embedder=given.embedder) as library:
+    file = options.library_path(given.library or given.usual_library)
+    with Library.open(file, embedder=given.embedder) as library:
         _give(proposing.from_library(library, count, given.today), output)
 
 
@@ -144,7 +150,7 @@ class _Session:
         head = keeping.head_of(name, file, questions.cases, library, today=asked_day, limits=limits, **kept)
         run = keeping.opened(given.run, head, questions.cases, plan)
         if library is not None:
-            self._measure_searches(run, library)
+            self._measure_searches(run, library, questions.cases)
         runner = Runner(run, plan, questions, self._told)
         return run, self._ran(run, runner) if chosen else None, runner
 
@@ -188,7 +194,7 @@ class _Session:
         ):
             documents = CHECKOUT / "data" / "library"
         if documents is None:
-            return options.library_path(given.library)
+            return options.library_path(given.library or given.usual_library)
         return self._indexed(documents, given.library)
 
     def _indexed(self, documents: Path, library: Path | None = None) -> Path:
@@ -246,8 +252,8 @@ class _Session:
 
     # What the searches find
 
-    def _measure_searches(self, run: Run, library: Library) -> None:
-        judged = [each for each in (case.for_retrieval for case in run.cases) if each is not None]
+    def _measure_searches(self, run: Run, library: Library, cases: Sequence[Case]) -> None:
+        judged = [each for each in (case.for_retrieval for case in cases) if each is not None]
         if judged and not run.retrieval:
             self._search(run, library.path, judged)
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ _SINGLE = ("title", "after", "before", "during", "date_field")
 _FILTERS = frozenset((*_LISTS, *_SINGLE, "metadata", "range"))
 _PREDICATES = frozenset(["one_of", "contains", "matches", "min", "max"])
 _MAX_LINE = 100_000  # characters
-_EXAMPLE = "docs/evaluating.md shows every field"
+_EXAMPLE = "docs/evaluating.md says what each field means"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ class Case:
         wanted = (*self.expect.documents, *self.expect.all_documents)
         if not wanted or self.turns or self.expect.tables:
             return None
-        filters = filters_from(dict(self.given.get("expect", {}).get("filters") or {}))
+        filters = filters_from(self.given.get("expect", {}).get("filters") or {})
+        filters = replace(filters, within=self.scope) if self.scope != Filters() else filters
         return retrieval.Case(self.id, self.question, dict.fromkeys(wanted, 1), self.kind, filters, self.today)
 
 

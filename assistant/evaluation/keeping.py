@@ -57,7 +57,7 @@ def opened(place: Path | None, head: Head, cases: Sequence[Case], plan: Plan) ->
     names = tuple(model.name for model in plan.models)
     if place is not None and (place / "run.json").exists():
         return _taken_up(Run.open(place), head, names, plan.repeats)
-    if place is not None and place.exists() and (not place.is_dir() or any(place.iterdir())):
+    if place is not None and place.exists() and not _is_free(place):
         raise UserError(f"--run: {place} holds something else than a run", "name a new folder")
     if place is None:
         for run in _kept():
@@ -93,6 +93,14 @@ def _differences(one: Head, other: Head) -> list[str]:
 def _essence(name: str, value: Mapping[str, Any]) -> str:
     kept = {key: each for key, each in value.items() if name != "cases" or key == "digest"}
     return json.dumps(kept, sort_keys=True, ensure_ascii=False)
+
+
+def _is_free(place: Path) -> bool:
+    """Whether a folder is empty, or holds no more than a run that was killed before it began."""
+    return place.is_dir() and all(
+        path.name in {"cases.jsonl", "recordings"} or path.name.startswith((".cases.jsonl-", ".run.json-"))
+        for path in place.iterdir()
+    )
 
 
 def _retrieval_missing(run: Run) -> bool:

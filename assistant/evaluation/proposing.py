@@ -19,6 +19,8 @@ from search import Document, Library
 
 _WORDS = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])|\n\s*\n")
+_NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
+_MARKUP = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 _LONGEST = 200  # characters of a question
 _SENTENCE_CHARACTERS = (40, 180)
 _PAGE = 200
@@ -111,13 +113,14 @@ def _documents(library: Library) -> Iterator[Document]:
 
 
 def _of_headings(library: Library, documents: Sequence[Document]) -> Iterator[dict[str, Any]]:
-    """A heading of each document that names more than one word, with its title."""
+    """A heading of each document, with the document's title."""
     for document in documents:
         passages = library.passages(document, limit=30)
         headings = [passage.headings for passage in passages if len(passage.headings) > 1]
         if headings:
             chosen = headings[int(_digest(document.path), 16) % len(headings)]
-            yield _search_case(document, 0, f"{chosen[-1]} ({document.title})" if document.title else chosen[-1], "heading")
+            heading = _NUMBERED.sub("", chosen[-1])
+            yield _search_case(document, 0, f"{heading} ({document.title})" if document.title else heading, "heading")
 
 
 def _of_sentences(library: Library, documents: Sequence[Document]) -> Iterator[dict[str, Any]]:
@@ -139,7 +142,7 @@ def _of_sentences(library: Library, documents: Sequence[Document]) -> Iterator[d
 
 def _search_case(document: Document, form: int, about: str, kind: str) -> dict[str, Any]:
     language = document.language if document.language in _OPENINGS else "en"
-    question = _OPENINGS[language][form].format(_plain(about))
+    question = _OPENINGS[language][form].format(_MARKUP.sub("", _plain(about)))
     return {
         "id": f"{kind}-{_digest(document.path, question)}",
         "question": question,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -95,6 +95,7 @@ class Run:
         self.folder = folder
         self.head = head
         self.cases = tuple(cases)
+        self._read: tuple[int, list[Result]] = (-1, [])
 
     @classmethod
     def open(cls, folder: Path) -> Run:
@@ -128,7 +129,14 @@ class Run:
     @property
     def results(self) -> list[Result]:
         """The finished questions, each once (the last line counts), by the order of cases, then of models, then of repeats."""
-        found = {result.key: result for result in map(_result, _lines(self.folder / "results.jsonl"))}
+        path = self.folder / "results.jsonl"
+        size = path.stat().st_size if path.exists() else 0
+        if size != self._read[0]:  # the file only grows
+            self._read = size, self._in_order(_result(row) for row in _lines(path))
+        return list(self._read[1])
+
+    def _in_order(self, results: Iterable[Result]) -> list[Result]:
+        found = {result.key: result for result in results}
         places = {case.id: number for number, case in enumerate(self.cases)}
         models = {model: number for number, model in enumerate(self.head.models)}
         far = len(places) + len(models)

@@ -50,7 +50,7 @@ def score(case: Case, turn: Turn) -> Scores:
         "arguments": arguments_right(expect, good),
         **filtered(expect, turn.calls, today),
         **validity(turn.calls),
-        "answer": answer_right(case, turn, good),
+        "answer": answer_right(case, turn),
         **cited(expect, turn),
         "abstention": None if expect.absent is None else float((turn.outcome == "absent") == expect.absent),
     }
@@ -222,7 +222,7 @@ def _expects_answer(expect: Expected) -> bool:
     return any(said) or bool(expect.absent) or bool(expect.asks_back)
 
 
-def answer_right(case: Case, turn: Turn, good: Sequence[CallFinished]) -> float | None:
+def answer_right(case: Case, turn: Turn) -> float | None:
     """1 when all that is expected of the answer holds: documents cited, phrases and numbers said, nothing forbidden, absent or a
     question back where that is right. Of counted documents the right count stands for their citation.
     """
@@ -240,14 +240,20 @@ def answer_right(case: Case, turn: Turn, good: Sequence[CallFinished]) -> float 
     numbers = list(numbers_said(turn.answer))
     near = all(any(_near(number, wanted, expect.tolerance) for number in numbers) for wanted in expect.numbers)
     phrases = all(normalising.plain(phrase).casefold() in said for phrase in expect.phrases)
-    return float(near and phrases and _documents_named(expect, turn, good, numbers))
+    return float(near and phrases and _documents_named(expect, turn, numbers))
 
 
-def _documents_named(expect: Expected, turn: Turn, good: Sequence[CallFinished], numbers: Sequence[float]) -> bool:
+def _documents_named(expect: Expected, turn: Turn, numbers: Sequence[float]) -> bool:
     paths = cited_paths(turn)
-    if not paths and good and good[-1].call.name == "count_documents" and expect.documents:
+    if _counted(turn) and expect.documents:
         return float(len(expect.documents)) in numbers
     return (not expect.documents or bool(paths & set(expect.documents))) and paths >= set(expect.all_documents)
+
+
+def _counted(turn: Turn) -> bool:
+    """Whether the answer is a count of documents, which has nothing to cite."""
+    good = _good(turn.calls)
+    return bool(good) and good[-1].call.name == "count_documents" and not turn.checked.citations
 
 
 def _near(number: float, wanted: float, tolerance: float) -> bool:
@@ -291,7 +297,7 @@ def cited(expect: Expected, turn: Turn) -> Scores:
     recall = None
     if expect.all_documents:
         recall = len(paths & set(expect.all_documents)) / len(set(expect.all_documents))
-    elif expect.documents:
+    elif expect.documents and not _counted(turn):
         recall = float(bool(paths & set(expect.documents)))
     quotes, numbers = turn.checked.quotes, turn.checked.numbers
     return {

@@ -45,7 +45,7 @@ def test_an_invented_citation_falls_and_is_shown(library: Library, tmp_path: Pat
     honest, _, _ = run_in(tmp_path / "before", library, model(Answering()))
     inventing = Answering(cite=lambda key: f"{key}] and [inventedky")
     worse, _, _ = run_in(tmp_path / "after", library, model(inventing))
-    gate = gates.read_gate("citation_precision=.9")
+    gate = gates.read_gate("citation_precision=.7")
     assert gates.fallen([gate], figures.of_models(honest), {}) == []
     (told,) = gates.fallen([gate], figures.of_models(worse), {})
     assert told.startswith("cloud:test citation_precision is 0.")
@@ -104,7 +104,7 @@ def test_the_same_again_shows_no_difference(evaluate: Any, tmp_path: Path) -> No
 def test_a_gate_that_is_not_understood_is_refused(text: str, told: str) -> None:
     with pytest.raises(UsageError) as error:
         gates.read_gate(text)
-    assert told in str(error.value) or "want a value" in str(error.value) or "no model" in str(error.value)
+    assert told in str(error.value)
 
 
 def test_a_gate_of_a_model_with_colons_and_one_of_nothing_measured() -> None:

@@ -92,6 +92,15 @@ def test_a_folder_of_something_else_is_left_alone(library: Library, tmp_path: Pa
         run_in(tmp_path / "letters", library, model(Answering()))
 
 
+def test_a_run_that_was_killed_before_it_began_is_begun_again(library: Library, tmp_path: Path) -> None:
+    run, _, _ = run_in(tmp_path / "run", library, model(Answering()))
+    for path in run.folder.iterdir():
+        if path.name not in {"cases.jsonl", "recordings"}:
+            path.unlink()
+    (run.folder / ".run.json-abc").write_text("{", "utf-8")
+    assert run_in(tmp_path / "run", library, model(Answering()))[1].asked == 4
+
+
 def test_two_processes_do_not_write_to_one_run(library: Library, tmp_path: Path) -> None:
     run, _, _ = run_in(tmp_path / "run", library, model(Answering()))
     with run.writing(), pytest.raises(UserError, match="another evaluation"):

@@ -204,6 +204,11 @@ def test_an_invented_citation_is_not_precise() -> None:
     assert scored({"all_documents": ["a.md", "b.md"]}, turn("x", cites=("a.md",)))["citation_recall"] == 0.5
 
 
+def test_a_right_count_has_nothing_to_cite() -> None:
+    found = scored({"documents": ["a", "b"]}, turn("There are 2.", call("count_documents")))
+    assert (found["answer"], found["citation_recall"], found["citation_precision"]) == (1, None, None)
+
+
 def test_quotations_and_numbers_are_shares() -> None:
     quotes = (Quote("a", "k", "verified"), Quote("b", "k", "altered"))
     numbers = (Number("1", "found"), Number("2", "found"), Number("3", "not found"))

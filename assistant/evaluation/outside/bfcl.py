@@ -182,6 +182,8 @@ def _is(given: Any, value: Any) -> bool:
         )
     if isinstance(value, list):
         return isinstance(given, list) and len(given) == len(value) and all(map(_is, given, value))
+    if isinstance(given, str) and isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)  # the schema asks for a text, the set lists a number
     if isinstance(value, str):
         return isinstance(given, str) and _LOOSE.sub("", given).casefold() == _LOOSE.sub("", value).casefold()
     if isinstance(value, bool) or isinstance(given, bool):
