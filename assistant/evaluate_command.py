@@ -293,9 +293,11 @@ class _Session:
         by_model = figures.of_models(run)
         searches = figures.of_retrieval(run)
         fallen = gates.fallen(given.gates, by_model, searches)
+        kept = given.beir is None or given.run is not None
         comparison = comparing.compare(earlier, run) if earlier else None
         if given.as_json:
             told = _as_object(run, finish, runner) | {"seconds": self._seconds, "fallen": fallen}
+            told["run"] = str(run.folder) if kept else None
             told |= {"compared": _compared(comparison)} if comparison else {}
             render.out().write(settings.redact(render.as_json(told)))
         else:
@@ -306,7 +308,7 @@ class _Session:
         left_out = dict(finish.left_out) if finish else {}
         for model, why in left_out.items():
             render.err().write(render.one_line(settings.redact(f"{model}: not all was asked: {why}")))
-        if finish is not None:
+        if kept:
             self._say(f"run: {run.folder}")
         for text in fallen:
             render.err().write(render.one_line(f"{run.head.name}: {text}"))
@@ -352,7 +354,6 @@ def _as_object(run: Run, finish: Finish | None, runner: Runner | None) -> dict[s
             model: {name: {key: _rounded(value) for key, value in asdict(one).items()} for name, one in found.items()}
             for model, found in figures.of_models(run).items()
         },
-        "run": str(run.folder) if finish is not None else None,
         "asked": finish.asked if finish else 0,
         "asked_again": [key._asdict() for key in runner.repeated] if runner else [],
         "spent": round(finish.spent, 6) if finish else 0.0,

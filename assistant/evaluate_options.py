@@ -40,7 +40,9 @@ _ALONE = ("add", "from_library")
 @click.option("--add", is_flag=True, help="Make a case of the last turn of ask.")
 @click.option("--from-library", type=click.IntRange(1, 10_000), metavar="N", help="Propose N cases from your own documents.")
 @click.option("-o", "--output", type=options.Place(dir_okay=False), metavar="FILE", help="Where new cases go, else printed.")
-@click.option("--cases", type=options.Place(dir_okay=False), hidden=True, help="The same as FILE.")
+@click.option(
+    "--cases", type=options.Place(dir_okay=False), hidden=True, help="FILE, for the searches alone unless a model is named."
+)
 @click.option("--today", callback=options.day, metavar="DAY", help="The day that cases without one are asked on.")
 @options.json_option
 @options.quiet_option
@@ -93,7 +95,7 @@ def _options(given: dict[str, Any]) -> Any:
         retry=given["retry_failed"],
         gates=tuple(map(gates.read_gate, given["floors"])),
         compare=given["compare"],
-        retrieval_only=given["retrieval"],
+        retrieval_only=given["retrieval"] or (given["cases"] is not None and not given["models"] and given["replay"] is None),
         beir=given["beir"],
         bfcl=given["bfcl"],
         nl2sql=given["nl2sql"],

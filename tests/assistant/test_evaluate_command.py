@@ -106,7 +106,7 @@ def test_json_has_modes_models_and_what_was_asked(run: Any, cases: Path) -> None
 
 
 def test_the_searches_alone_ask_no_model(run: Any, cases: Path) -> None:
-    told = json.loads(run("--cases", str(cases), "--retrieval", "--json", "--min", "hybrid:ndcg@10=.5")[1])
+    told = json.loads(run("--cases", str(cases), "--json", "--min", "hybrid:ndcg@10=.5")[1])
     assert (told["models"], told["asked"], told["queries"]) == ({}, 0, 4)
 
 
