@@ -21,40 +21,18 @@ from search.filters import parse_condition
 from search.models import Condition, DateRange, Filters
 
 TOOLS = frozenset(
-    [
-        "hybrid_search",
-        "keyword_search",
-        "vector_search",
-        "find_similar",
-        "filter_documents",
-        "count_documents",
-        "read_document",
-        "describe_tables",
-        "query_table",
-        "run_sql",
-        "calculate",
-    ]
+    (
+        *("hybrid_search", "keyword_search", "vector_search", "find_similar", "filter_documents", "count_documents"),
+        *("read_document", "describe_tables", "query_table", "run_sql", "calculate"),
+    )
 )
 TABLE_TOOLS = ("query_table", "run_sql")
 _KEYS = frozenset(["id", "question", "kind", "language", "today", "scope", "turns", "held_out", "expect"])
 _EXPECTED = frozenset(
-    [
-        "documents",
-        "all_documents",
-        "tools",
-        "arguments",
-        "filters",
-        "dates",
-        "numbers",
-        "tolerance",
-        "phrases",
-        "forbidden",
-        "tables",
-        "absent",
-        "asks_back",
-        "forbidden_tools",
-        "intent",
-    ]
+    (
+        *("documents", "all_documents", "tools", "forbidden_tools", "arguments", "filters", "dates", "tables", "intent"),
+        *("numbers", "tolerance", "phrases", "forbidden", "absent", "asks_back"),
+    )
 )
 _LISTS = ("category", "tags", "source", "format", "author", "language")
 _SINGLE = ("title", "after", "before", "during", "date_field")
