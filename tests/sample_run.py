@@ -9,6 +9,7 @@ from typing import Any
 
 from assistant.evaluation.cases import cases_from
 from assistant.evaluation.runs import Head, Result, Run
+from assistant.evaluation.scoring import MEASURES
 from search.evaluation import DEPTHS
 
 MODELS = ("offline", "ollama:qwen3:8b")
@@ -109,16 +110,27 @@ def make_result(
 ) -> Result:
     """A result that misses the scores that are named and no others."""
     local = model != "offline"
-    common = {"expected": expect, "kind": kind, "language": language, "question": question}
+    common: Any = {"expected": expect, "kind": kind, "language": language, "question": question}
     if (model, case) == UNFINISHED:
-        return Result(case, model, 1, failed="the server did not answer within 120 seconds", cost=None, seconds=120.0, **common)
-    scores: dict[str, float | None] = {"answer": 1.0, "valid_calls": 1.0, "recovered": None, "abstention": float(kind == "absent")}
-    scores |= {"abstention": 1.0, "citation_precision": 1.0, "citation_recall": 1.0, "quotes_verified": 1.0, "numbers_found": 1.0}
+        scores = {name: 0.0 if name in {"answer", "citation_recall"} else None for name in MEASURES}
+        failed = "the server did not answer within 120 seconds"
+        return Result(case, model, 1, failed=failed, scores=scores, cost=None, seconds=120.0, **common)
+    scores = dict.fromkeys(MEASURES, None) | {"answer": 1.0, "valid_calls": 1.0, "abstention": 1.0 if kind == "absent" else None}
+    scores |= {"citation_precision": 1.0, "citation_recall": 1.0, "quotes_verified": 1.0, "numbers_found": 1.0}
     scores |= {"tool_choice": 1.0 if expect.get("tools") else None, "tool_order": 1.0 if expect.get("tools") else None}
     scores |= {"filters": 1.0 if "filters" in expect else None, "dates": 1.0 if "dates" in expect else None}
     scores |= {name: 0.5 if name in PARTLY else 0.0 for name in missed}
     if "valid_calls" in missed:
         scores["recovered"] = 1.0
+    spent: Any = {
+        "steps": 3 if local else 2,
+        "input_tokens": (2900 + 140 * number) if local else 0,
+        "output_tokens": (260 + 11 * number) if local else 0,
+        "cost": 0.0012 + 0.0001 * number if local else 0.0,
+        "seconds": round((4.2 if local else 0.08) * (1 + number % 5 / 3) * (3 if number == 9 else 1), 3),
+    }
+    scores |= {name: float(spent[name]) for name in ("steps", "cost", "seconds")}
+    scores["tokens"] = float(spent["input_tokens"] + spent["output_tokens"])
     return Result(
         case,
         model,
@@ -130,12 +142,8 @@ def make_result(
         citations=[{"key": "k3v7q2mxha", "number": 1, "source": "runbooks/2026-09-02-gateway.md:12-30", "verdict": "retrieved"}],
         quotes=quotes_of(missed),
         numbers=[{"text": "40", "verdict": "not found" if "numbers_found" in missed else "found"}],
-        steps=3 if local else 2,
-        input_tokens=(2900 + 140 * number) if local else 0,
-        output_tokens=(260 + 11 * number) if local else 0,
-        cost=0.0012 + 0.0001 * number if local else 0.0,
-        seconds=round((4.2 if local else 0.08) * (1 + number % 5 / 3) * (3 if number == 9 else 1), 3),
         recording=f"{case}.jsonl",
+        **spent,
         **common,
     )
 
@@ -166,11 +174,29 @@ def calls_of(model: str, question: str, expect: Mapping[str, Any], missed: Seque
     if "valid_calls" in missed:
         error = '"limit": got 500, want an integer from 1 to 50'
         arguments = {"query": question, "limit": 500}
-        calls.append({"name": chain[0].split("|")[0], "arguments": arguments, "ok": False, "error": error, "seconds": 0.001})
+        calls.append(
+            {
+                "name": chain[0].split("|")[0],
+                "arguments": arguments,
+                "ok": False,
+                "error": error,
+                "seconds": 0.001,
+                "repeated": False,
+            }
+        )
     for name in chain:
         summary = "5 passages of 3 documents; best: runbooks/2026-09-02-gateway.md:12-30"
         arguments = {"query": question, "limit": 5}
-        calls.append({"name": name.split("|")[0], "arguments": arguments, "ok": True, "summary": summary, "seconds": 0.031})
+        calls.append(
+            {
+                "name": name.split("|")[0],
+                "arguments": arguments,
+                "ok": True,
+                "summary": summary,
+                "seconds": 0.031,
+                "repeated": False,
+            }
+        )
     return calls
 
 

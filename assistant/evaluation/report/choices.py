@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assistant.evaluation.report.elements import Child, Markup, element
-from assistant.evaluation.report.figures import TOOLS, percent
+from assistant.evaluation.report.measures import TOOLS, percent
 from assistant.evaluation.report.overview import measured
 from assistant.evaluation.report.parts import column, group, line, row, section, subsection, table
 from assistant.evaluation.runs import Result

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.evaluation.report.elements import Child, Markup, element
-from assistant.evaluation.report.figures import dollars, label, seconds, written
+from assistant.evaluation.report.measures import dollars, label, seconds, written
 from assistant.evaluation.report.parts import cut, listing, prose, section, spoken, subsection
 from assistant.evaluation.report.verdicts import Verdict, badge, faults, verdict
 from assistant.evaluation.runs import Key, Result
+from assistant.evaluation.scoring import QUALITY
 from search.counting import counted
 
 _PAGE_CHARACTERS = 12_000_000  # of all answers, calls and so on
@@ -183,9 +184,9 @@ def _doubt(text: str) -> Markup:
 
 
 def _scores(result: Result) -> Markup | None:
-    """The scores, the missed ones in front."""
+    """The scores of its quality, the missed ones in front."""
     missed = faults(result)
-    known = {name: score for name, score in result.scores.items() if score is not None}
+    known = {name: score for name, score in result.scores.items() if score is not None and name in QUALITY}
     if not known:
         return None
     first = [element("li", _doubt(f"{label(name)} {written(name, known[name])}")) for name in missed]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from statistics import quantiles
 
 from assistant.evaluation.report.elements import Markup, element
-from assistant.evaluation.report.figures import MISSING, count, dollars, percent, seconds, seconds_on_axis, written
-from assistant.evaluation.report.overview import estimated, value
+from assistant.evaluation.report.measures import MISSING, count, dollars, percent, seconds, seconds_on_axis, written
+from assistant.evaluation.report.overview import estimated
 from assistant.evaluation.report.parts import column, interval, line, number, row, section, table
 from assistant.evaluation.report.plots import Spot, Strip, spots, strips
 from assistant.evaluation.runs import Result
@@ -50,10 +50,15 @@ def quality_and_cost(results: Sequence[Result], models: Sequence[str]) -> Markup
 def latency(results: Sequence[Result], models: Sequence[str]) -> Markup | None:
     """The section, or None when nothing was finished."""
     samples = []
-    head = [row(column("Model"), [column(name, number=True) for name in ("Questions", "Median", "95 % within", "Longest")])]
+    head = [
+        row(
+            column("Model"),
+            [column(name, number=True) for name in ("Questions", "Median", "95\N{NO-BREAK SPACE}% within", "Longest")],
+        )
+    ]
     body = []
     for model in models:
-        taken = sorted(one for result in results if result.model == model and (one := value(result, "seconds")) is not None)
+        taken = sorted(result.seconds for result in results if result.model == model and result.failed is None)
         if not taken:
             body.append(row(line(model), [number(MISSING) for _ in range(4)]))
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assistant.evaluation.report.elements import Child, Markup, element
-from assistant.evaluation.report.figures import CITATIONS, percent
+from assistant.evaluation.report.measures import CITATIONS, percent
 from assistant.evaluation.report.overview import measured
 from assistant.evaluation.report.parts import column, group, line, number, row, section, table
 from assistant.evaluation.report.plots import Bar, shares

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from assistant.evaluation import figures
 from assistant.evaluation.report.elements import Child, Markup, element
-from assistant.evaluation.report.figures import ALL, BY_NAME, HEADLINES, MISSING, Measure, written
+from assistant.evaluation.report.measures import ALL, BY_NAME, HEADLINES, MISSING, Measure, written
 from assistant.evaluation.report.parts import column, group, interval, line, listing, number, row, section, table
 from assistant.evaluation.runs import Head, Result
-from assistant.evaluation.statistics import Estimate, estimate, per_case
+from assistant.evaluation.statistics import Estimate, estimate
 from search.counting import counted
 
 _OF_PARTS = (BY_NAME["answer"], BY_NAME["tool_choice"])
@@ -16,24 +17,9 @@ _UNNAMED = "(none)"
 _SETTING = 200  # characters of a setting that are shown
 
 
-def value(result: Result, name: str) -> float | None:
-    """A measure of a result; what it took is known also where it was not scored."""
-    if name in result.scores:
-        return result.scores[name]
-    if result.failed is not None:
-        return None
-    return {
-        "steps": float(result.steps),
-        "tokens": float(result.input_tokens + result.output_tokens),
-        "cost": result.cost,
-        "seconds": result.seconds,
-    }.get(name)
-
-
 def estimated(results: Sequence[Result], model: str, name: str) -> Estimate | None:
     """The mean of a measure over a model's cases, each case by the mean of its repeats."""
-    values = per_case([(result.case, value(result, name)) for result in results if result.model == model])
-    return estimate(list(values.values()))
+    return estimate(list(figures.values((result for result in results if result.model == model), name).values()))
 
 
 def facts(head: Head, results: Sequence[Result]) -> Markup:
@@ -151,4 +137,4 @@ def _unfinished(results: Sequence[Result]) -> str:
     return f", {failed} not finished" if failed else ""
 
 
-__all__ = ["by_parts", "estimated", "facts", "gates", "measured", "summary", "value"]
+__all__ = ["by_parts", "estimated", "facts", "gates", "measured", "summary"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 
+from assistant.evaluation import figures
+from assistant.evaluation.comparing import compare
 from assistant.evaluation.report.changes import changes
 from assistant.evaluation.report.choices import choices
 from assistant.evaluation.report.details import cases
@@ -16,7 +18,7 @@ from assistant.evaluation.report.evidence import citations
 from assistant.evaluation.report.overview import by_parts, facts, gates, summary
 from assistant.evaluation.report.retrieval import retrieval
 from assistant.evaluation.report.verdicts import Verdict, verdict
-from assistant.evaluation.runs import Result, Run
+from assistant.evaluation.runs import Key, Result, Run
 
 _CONTENTS = {
     "gates": "Gates",
@@ -39,15 +41,16 @@ def html(run: Run, compared: Run | None = None, *, fallen: Sequence[str] | None 
     """
     results = run.results
     models = list(dict.fromkeys([*run.head.models, *(result.model for result in results)]))
-    earlier = {result.key: result for result in compared.results} if compared else {}
+    comparison = compare(compared, run) if compared else None
+    earlier = _earlier(compared, comparison.pairs) if compared and comparison else {}
     sections = {
         "gates": gates(fallen),
         "summary": summary(results, models),
-        "changes": changes(results, earlier, compared.head, models) if compared else None,
+        "changes": changes(comparison, results, earlier, compared.head) if compared and comparison else None,
         "parts": by_parts(results, models) if results else None,
         "tools": choices(results, models),
         "citations": citations(results, models),
-        "retrieval": retrieval(run.retrieval),
+        "retrieval": retrieval(figures.of_retrieval(run)),
         "cost": quality_and_cost(results, models),
         "latency": latency(results, models),
         "cases": cases(results, earlier),
@@ -70,6 +73,12 @@ def html(run: Run, compared: Run | None = None, *, fallen: Sequence[str] | None 
     skip = element("a", "Skip to the results", href="#results", class_="skip")
     body = element("body", skip, masthead, contents, element("main", shown.values(), id="results", tabindex=-1), footer)
     return f"<!DOCTYPE html>\n{element('html', _head(title), body, lang='en')}\n"
+
+
+def _earlier(compared: Run, pairs: Mapping[str, str]) -> dict[Key, Result]:
+    """The results of an earlier run by the question of the later run that each is compared with."""
+    later = {was: now for now, was in pairs.items()}
+    return {result.key._replace(model=later[result.model]): result for result in compared.results if result.model in later}
 
 
 def _head(title: str) -> Markup:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from assistant.evaluation.report.elements import Child, Markup, Value, element
-from assistant.evaluation.report.figures import MISSING, written
+from assistant.evaluation.report.measures import MISSING, written
 from assistant.render import one_line
 
 _JOINTS = re.compile(r"(?<=[:/_])(?=\w)")
@@ -27,7 +27,7 @@ def table(caption: str, head: Iterable[Markup], rows: Iterable[Markup], *, kind:
     """A table in a box that scrolls by itself, also from the keyboard; its caption names both."""
     said = element("caption", element("span", caption))
     inner = element("table", said, element("thead", head), element("tbody", rows), class_=kind)
-    return element("div", inner, class_="box", role="region", aria_label=one_line(caption), tabindex=0)
+    return element("div", inner, class_="box", role="group", aria_label=one_line(caption), tabindex=0)
 
 
 def row(*cells: Child) -> Markup:
@@ -69,8 +69,9 @@ def interval(name: str, low: float, high: float) -> str:
     first, last = written(name, low), written(name, high)
     if first == last:
         return "all alike"
-    if first.endswith(" %") and last.endswith(" %"):
-        first = first.removesuffix(" %")
+    number, gap, unit = first.partition("\N{NO-BREAK SPACE}")
+    if gap and last.endswith(f"{gap}{unit}"):
+        first = number
     return f"{first}–{last}"
 
 

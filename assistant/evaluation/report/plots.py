@@ -184,7 +184,7 @@ def _under(across: Scale, top: int, bottom: int, name: str, shown: Format, *, le
             element("line", x1=across(value), x2=across(value), y1=top, y2=bottom, class_="grid") if left is None else None,
             element("text", shown(value), x=across(value), y=bottom + 19, text_anchor="middle"),
         ]
-        for value in across.ticks()
+        for value in across.ticks(apart=46.0 if left is None else 32.0)
     ]
     axis = element("line", x1=start, x2=end, y1=bottom, y2=bottom, class_="axis")
     return element("g", ticks, axis, element("text", name, x=(start + end) / 2, y=bottom + 37, text_anchor="middle"))

@@ -1,6 +1,6 @@
 """How well the searches find: curves over the depth for each mode, and the means of every measure.
 
-In: the measures of each case per mode. A measure named NAME@K belongs to the curve of NAME.
+In: the figures of each mode. A measure named NAME@K belongs to the curve of NAME.
 """
 
 from __future__ import annotations
@@ -8,27 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assistant.evaluation.figures import Figures
 from assistant.evaluation.report.elements import Markup, element
-from assistant.evaluation.report.figures import MISSING, fraction, written
+from assistant.evaluation.report.measures import MISSING, fraction, written
 from assistant.evaluation.report.parts import column, interval, line, number, row, section, table
 from assistant.evaluation.report.plots import Curve, curves
-from assistant.evaluation.statistics import Estimate, estimate
 from search.evaluation import MEASURES
-
-Measured = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 _AT = re.compile(r"([a-z]+)@([1-9][0-9]{0,4})")
 _CURVES = {"recall": "Recall", "ndcg": "nDCG"}
 _FEWEST = 3  # depths that make a curve
 
 
-def retrieval(measured: Measured) -> Markup | None:
+def retrieval(means: Mapping[str, Figures]) -> Markup | None:
     """The section, or None when search was not measured."""
-    means = {mode: _estimates(cases) for mode, cases in measured.items() if cases}
+    means = {mode: found for mode, found in means.items() if found}
     if not means:
         return None
     plots = [_figure(name, label, means) for name, label in _CURVES.items()]
-    count = max(len(cases) for cases in measured.values())
+    count = max(found.count for measures in means.values() for found in measures.values())
     text = f"What each search mode finds for {count} questions without any model; a document stands where its best passage stands."
     numbers = [_numbers(name, label, means) for name, label in _CURVES.items()]
     folded = element("details", element("summary", "The curves in numbers"), element("div", numbers)) if any(numbers) else None
@@ -36,13 +34,7 @@ def retrieval(measured: Measured) -> Markup | None:
     return section("retrieval", "Retrieval", shown)
 
 
-def _estimates(cases: Mapping[str, Mapping[str, float]]) -> dict[str, Estimate]:
-    names = dict.fromkeys(name for measures in cases.values() for name in measures)
-    found = {name: estimate([measures[name] for measures in cases.values() if name in measures]) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _figure(name: str, label: str, means: Mapping[str, Mapping[str, Estimate]]) -> Markup | None:
+def _figure(name: str, label: str, means: Mapping[str, Figures]) -> Markup | None:
     lines = _lines(name, means)
     if not lines:
         return None
@@ -50,7 +42,7 @@ def _figure(name: str, label: str, means: Mapping[str, Mapping[str, Estimate]]) 
     return element("figure", drawing, element("figcaption", f"{label} of the first k documents, by search mode."))
 
 
-def _numbers(name: str, label: str, means: Mapping[str, Mapping[str, Estimate]]) -> Markup | None:
+def _numbers(name: str, label: str, means: Mapping[str, Figures]) -> Markup | None:
     """What a curve shows, as a table."""
     lines = _lines(name, means)
     depths = sorted({int(depth) for one in lines for depth, _ in one.points})
@@ -59,7 +51,7 @@ def _numbers(name: str, label: str, means: Mapping[str, Mapping[str, Estimate]])
     return table(f"{label}@k by search mode.", head, body) if lines else None
 
 
-def _lines(name: str, means: Mapping[str, Mapping[str, Estimate]]) -> list[Curve]:
+def _lines(name: str, means: Mapping[str, Figures]) -> list[Curve]:
     return [Curve(mode, points) for mode, found in means.items() if len(points := _points(name, found)) >= _FEWEST]
 
 
@@ -67,13 +59,13 @@ def _at(points: Mapping[float, float], depth: int) -> Markup:
     return number(fraction(points[depth]) if depth in points else MISSING)
 
 
-def _points(name: str, found: Mapping[str, Estimate]) -> list[tuple[float, float]]:
+def _points(name: str, found: Figures) -> list[tuple[float, float]]:
     """The curve of a measure: its depths and means, in order."""
     matches = ((_AT.fullmatch(measure), value.mean) for measure, value in found.items())
     return sorted((float(match[2]), mean) for match, mean in matches if match and match[1] == name)
 
 
-def _means(means: Mapping[str, Mapping[str, Estimate]]) -> Markup:
+def _means(means: Mapping[str, Figures]) -> Markup:
     """The measures that are always named, with intervals; the best of each column marked."""
     names: Sequence[str] = [name for name in MEASURES if any(name in found for found in means.values())]
     best = {name: max(written(name, found[name].mean) for found in means.values() if name in found) for name in names}
@@ -92,4 +84,4 @@ def _means(means: Mapping[str, Mapping[str, Estimate]]) -> Markup:
     return table("Means over questions, with 95 % intervals.", head, body)
 
 
-__all__ = ["Measured", "retrieval"]
+__all__ = ["retrieval"]

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-_CROWDED = 32.0  # between the middles of two labels, in units of the drawing
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -30,9 +29,9 @@ class Scale:
             share = (inside - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
-    def ticks(self, wanted: int = 5) -> list[float]:
-        """Round values from low to high: about `wanted` on a straight scale; on the other 1, 2, 5, 10 and so on, fewer where they
-        would crowd.
+    def ticks(self, wanted: int = 5, *, apart: float = 32.0) -> list[float]:
+        """Round values from low to high: about `wanted` on a straight scale; on the other 1, 2, 5, 10 and so on, fewer where two would
+        stand closer than `apart`, in units of the drawing.
         """
         if not self.logarithmic:
             step = _step((self.high - self.low) / wanted)
@@ -43,7 +42,7 @@ class Scale:
         for parts in ((1, 2, 5), (1, 3), (1,)):
             fine = [round(part * 10.0**power, 12) for power in powers for part in parts]
             inside = [value for value in fine if self.low * 0.999 <= value <= self.high * 1.001]
-            if all(abs(self(after) - self(before)) >= _CROWDED for before, after in pairwise(inside)):
+            if all(abs(self(after) - self(before)) >= apart for before, after in pairwise(inside)):
                 break
         return inside
 

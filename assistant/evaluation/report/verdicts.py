@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from assistant.evaluation.report.elements import Markup, element
-from assistant.evaluation.report.figures import ANSWERS, CITATIONS, TOOLS
+from assistant.evaluation.report.measures import ANSWERS, CITATIONS, TOOLS
 from assistant.evaluation.runs import Result
 
 _OF_THE_ANSWER = tuple(measure.name for measure in ANSWERS)

@@ -23,10 +23,10 @@ def percent(value: float) -> str:
     """A share as per cent: 0 % and 100 % are said only of nothing and of everything."""
     rounded = round(value * 100)
     if rounded == 100 and value < 1:
-        return ">99 %"
+        return ">99\N{NO-BREAK SPACE}%"
     if rounded == 0 and value > 0:
-        return "<1 %"
-    return f"{rounded} %"
+        return "<1\N{NO-BREAK SPACE}%"
+    return f"{rounded}\N{NO-BREAK SPACE}%"
 
 
 def fraction(value: float) -> str:
@@ -49,8 +49,8 @@ def dollars(value: float) -> str:
 def seconds(value: float) -> str:
     """A time, in milliseconds below a second."""
     if value < 0.9995:
-        return f"{value * 1000:.0f} ms"
-    return f"{value:.1f} s" if value < 99.95 else f"{value:,.0f} s"
+        return f"{value * 1000:.0f}\N{NO-BREAK SPACE}ms"
+    return f"{value:.1f}\N{NO-BREAK SPACE}s" if value < 99.95 else f"{value:,.0f}\N{NO-BREAK SPACE}s"
 
 
 def seconds_on_axis(value: float) -> str:
