@@ -77,7 +77,9 @@ class Browser:
         return base64.b64decode(self.protocol("Page.captureScreenshot", format="png")["data"])
 
     def paper(self) -> bytes:
-        """The page as PDF."""
+        """The page as PDF, as it is printed by a person whose windows are dark."""
+        dark = {"name": "prefers-color-scheme", "value": "dark"}
+        self.protocol("Emulation.setEmulatedMedia", media="", features=[dark])
         return base64.b64decode(self.protocol("Page.printToPDF", printBackground=True)["data"])
 
     def log(self) -> list[dict[str, Any]]:

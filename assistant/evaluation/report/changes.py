@@ -63,7 +63,9 @@ def _differences(who: str, found: Mapping[str, Difference], means: Mapping[str, 
         body.append(row(line(label(name)), both, _difference(name, difference), element("td", ways, class_="whole")))
     names = ("Before", "After", "Difference") if means else ("Difference",)
     head = [row(column("Measure"), [column(name, number=True) for name in names], column("Cases"))]
-    caption = f"{who}: paired differences over the same cases, shares in percentage points, with 95 % intervals; a word stands where zero is outside."
+    caption = (
+        f"{who}: paired differences over the same cases, of shares in points, with 95 % intervals; a word where zero is outside."
+    )
     rest = element("p", f"The same as before, case by case: {', '.join(same)}.", class_="note") if same else None
     return element("div", element("h3", who), table(caption, head, body) if body else None, rest)
 

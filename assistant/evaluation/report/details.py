@@ -18,8 +18,8 @@ from assistant.evaluation.runs import Key, Result
 from assistant.evaluation.scoring import QUALITY
 from search.counting import counted
 
-_PAGE_CHARACTERS = 12_000_000  # of all answers, calls and so on
-_MOST_RESULTS = 10_000
+_PAGE_CHARACTERS = 12_000_000  # of all answers and calls, about
+_MOST_RESULTS = 4_000
 _MOST_FAILURES = 200
 _MOST_ITEMS = 24  # calls, sources, doubts of a result
 _TITLES = {
@@ -32,16 +32,23 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many characters of each text are shown."""
+    """How many characters a result may take: whole texts in a small run, openings in a large one."""
 
-    answer: int
-    call: int
+    each: int
 
     @classmethod
     def for_results(cls, count: int) -> Room:
-        """Room for so many results: whole texts in a small run, openings in a large one."""
-        each = _PAGE_CHARACTERS // max(count, 1)
-        return cls(answer=min(6000, max(300, each // 2)), call=min(1500, max(120, each // 10)))
+        """Room for so many results."""
+        return cls(_PAGE_CHARACTERS // max(count, 1))
+
+    @property
+    def answer(self) -> int:
+        """How many characters of an answer are shown."""
+        return min(6000, max(200, self.each // 3))
+
+    def for_one_of(self, texts: int) -> int:
+        """How many characters of each of several texts are shown."""
+        return min(1500, max(80, self.each // 3 // max(texts, 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,8 @@ def _expected(expected: Mapping[str, Any], room: Room) -> Markup:
     given = [(name, told) for name, value in expected.items() if (told := _told(name, value))]
     if not given:
         return element("p", "Nothing in particular.", class_="note")
-    rows = [element("div", element("dt", name.replace("_", " ")), element("dd", cut(told, room.call))) for name, told in given]
+    most = room.for_one_of(len(given))
+    rows = [element("div", element("dt", name.replace("_", " ")), element("dd", cut(told, most))) for name, told in given]
     return element("dl", rows, class_="expected")
 
 
@@ -145,9 +153,9 @@ def _told(name: str, value: Any) -> str:
 
 def _result(result: Result, beside: Sequence[Result], room: Room, before: Result | None) -> Markup:
     title = element("h5", element("bdi", _who(result, beside)), ": ", badge(verdict(result)))
-    failed = element("p", element("strong", "Error: "), cut(result.failed, room.call)) if result.failed else None
+    failed = element("p", element("strong", "Error: "), cut(result.failed, room.for_one_of(1))) if result.failed else None
     ended = [result.outcome] if result.outcome not in ("", "answer") else []
-    ended += [cut(note, room.call) for note in (result.stopped, *result.notices[:5]) if note]
+    ended += [cut(note, room.for_one_of(6)) for note in (result.stopped, *result.notices[:5]) if note]
     answer = prose(result.answer, room.answer, result.language) if result.answer else element("p", "No answer.", class_="note")
     return element(
         "div",
@@ -166,16 +174,19 @@ def _result(result: Result, beside: Sequence[Result], room: Room, before: Result
 def _checked(result: Result, room: Room) -> Markup | None:
     """Sources of the answer, and what its check could not confirm."""
     items: list[Child] = []
+    most = room.for_one_of(min(_MOST_ITEMS, len(result.citations) + 2 * len(result.quotes)))
     for cited in result.citations:
         if cited.get("verdict") == "retrieved":
-            items.append(f"[{cited.get('number')}] {cut(str(cited.get('source') or cited.get('key')), room.call)}")
+            items.append(f"[{cited.get('number')}] {cut(str(cited.get('source') or cited.get('key')), most)}")
         else:
-            items.append(_doubt(f"cited, but not retrieved: {cut(str(cited.get('key')), room.call)}"))
+            items.append(_doubt(f"cited, but not retrieved: {cut(str(cited.get('key')), most)}"))
     for quote in result.quotes:
         if quote.get("verdict") != "verified":
-            nearest = f'; the source has "{cut(str(quote["nearest"]), room.call)}"' if quote.get("nearest") else ""
-            items.append(_doubt(f'quotation {quote.get("verdict")}: "{cut(str(quote.get("text")), room.call)}"{nearest}'))
-    items += [_doubt(f"number not found: {one.get('text')}") for one in result.numbers if one.get("verdict") != "found"]
+            nearest = f'; the source has "{cut(str(quote["nearest"]), most)}"' if quote.get("nearest") else ""
+            items.append(_doubt(f'quotation {quote.get("verdict")}: "{cut(str(quote.get("text")), most)}"{nearest}'))
+    items += [
+        _doubt(f"number not found: {cut(str(one.get('text')), most)}") for one in result.numbers if one.get("verdict") != "found"
+    ]
     return listing(items, _MOST_ITEMS, "more") if items else None
 
 
@@ -201,24 +212,25 @@ def _trace(result: Result, room: Room) -> Markup:
     took += [seconds(result.seconds), "cost unknown" if result.cost is None else dollars(result.cost)]
     if result.recording:
         took.append(result.recording)
-    calls = [element("li", _call(call, room)) for call in result.calls[:_MOST_ITEMS]]
+    shown = result.calls[:_MOST_ITEMS]
+    calls = [element("li", _call(call, room.for_one_of(2 * len(shown)))) for call in shown]
     rest = len(result.calls) - _MOST_ITEMS
     more = element("p", f"{rest:,} more calls.", class_="note") if rest > 0 else None
     inside = element("ol", calls, class_="calls") if calls else element("div", element("p", "No tool was called.", class_="note"))
     return element("details", element("summary", f"Trace: {', '.join(took)}"), inside, more)
 
 
-def _call(call: Mapping[str, Any], room: Room) -> list[Child]:
+def _call(call: Mapping[str, Any], most: int) -> list[Child]:
     given = call.get("arguments", "")
     written_out = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     notes = [seconds(float(call.get("seconds") or 0))]
     notes += ["repeated: answered from memory"] if call.get("repeated") else []
     head = element("p", element("code", element("strong", cut(str(call.get("name")), 80))), " ", element("small", ", ".join(notes)))
-    arguments = element("p", element("code", cut(written_out, room.call)))
+    arguments = element("p", element("code", cut(written_out, most)))
     if not call.get("ok"):
         why = str(call.get("error") or call.get("summary") or "")
-        return [head, arguments, element("p", _doubt(f"refused or failed: {cut(why, room.call)}"))]
-    return [head, arguments, element("p", "→ ", cut(str(call.get("summary") or ""), room.call), dir="auto")]
+        return [head, arguments, element("p", _doubt(f"refused or failed: {cut(why, most)}"))]
+    return [head, arguments, element("p", "→ ", cut(str(call.get("summary") or ""), most), dir="auto")]
 
 
 def _before(result: Result, before: Result | None, room: Room) -> Markup | None:

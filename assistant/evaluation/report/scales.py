@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
+_NOTHING = 1e-9  # costs, tokens and times below are none
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -30,8 +31,8 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
     def ticks(self, wanted: int = 5, *, apart: float = 32.0) -> list[float]:
-        """Round values from low to high: about `wanted` on a straight scale; on the other 1, 2, 5, 10 and so on, fewer where two would
-        stand closer than `apart`, in units of the drawing.
+        """Round values from low to high: about `wanted` on a straight scale; on the other 1, 2, 5, 10 and so on, fewer where
+        two would stand closer than `apart`, in units of the drawing.
         """
         if not self.logarithmic:
             step = _step((self.high - self.low) / wanted)
@@ -51,9 +52,9 @@ def spanning(values: Iterable[float], start: float, end: float) -> Scale:
     """A scale from zero that holds all values; logarithmic when they are positive and span more than a factor of fifty."""
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    if low > 0 and high / low > 50:
+    if low > _NOTHING and high / low > 50:
         return Scale(low / 1.3, high * 1.3, start, end, logarithmic=True)
-    if high <= 0:
+    if high <= _NOTHING:
         return Scale(0.0, 1.0, start, end)
     step = _step(high / 5)
     return Scale(0.0, math.ceil(high / step - 1e-9) * step, start, end)
