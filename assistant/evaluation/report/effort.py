@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import quantiles
 
 from assistant.evaluation.report.elements import Markup, element
-from assistant.evaluation.report.measures import MISSING, count, dollars, percent, seconds, seconds_on_axis, written
+from assistant.evaluation.report.measures import MISSING, dollars, percent, seconds, seconds_on_axis, whole, written
 from assistant.evaluation.report.overview import estimated
 from assistant.evaluation.report.parts import column, interval, line, number, row, section, table
 from assistant.evaluation.report.plots import Spot, Strip, spots, strips
@@ -22,7 +22,7 @@ def quality_and_cost(results: Sequence[Result], models: Sequence[str]) -> Markup
     tokens = {model: found.mean for model in answers if (found := estimated(results, model, "tokens")) is not None}
     # Where nobody asks for money, or somebody's price is unknown, tokens are what can be compared.
     by_cost = len(costs) == len(answers) and any(costs.values())
-    across, name, write = (costs, "US dollars a question", dollars) if by_cost else (tokens, "tokens a question", count)
+    across, name, write = (costs, "US dollars a question", dollars) if by_cost else (tokens, "tokens a question", whole)
     points = [Spot(model, across[model], one.mean, one.low, one.high) for model, one in answers.items() if model in across]
     head = [
         row(column("Model"), [column(label, number=True) for label in ("Answer right", "Cost", "All cases", "Steps", "Tokens")])
@@ -31,11 +31,11 @@ def quality_and_cost(results: Sequence[Result], models: Sequence[str]) -> Markup
     for model, one in answers.items():
         spent = [result.cost for result in results if result.model == model]
         known = [cost for cost in spent if cost is not None]
-        whole = dollars(sum(known)) if len(known) == len(spent) else f"≥ {dollars(sum(known))}" if known else "unknown"
+        spent_on_all = dollars(sum(known)) if len(known) == len(spent) else f"≥ {dollars(sum(known))}" if known else "unknown"
         cells = [
             number(percent(one.mean), interval("answer", one.low, one.high)),
             number(written("cost", costs[model]) if model in costs else "unknown"),
-            number(whole),
+            number(spent_on_all),
             number(written("steps", steps.mean if (steps := estimated(results, model, "steps")) else None)),
             number(written("tokens", tokens.get(model))),
         ]

@@ -39,6 +39,11 @@ def count(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
+def whole(value: float) -> str:
+    """A mean of large whole numbers."""
+    return f"{value:,.0f}"
+
+
 def dollars(value: float) -> str:
     """US dollars with two significant digits below one."""
     if value == 0:
@@ -79,7 +84,7 @@ CITATIONS = (
 )
 EFFORT = (
     Measure("steps", "Steps", "requests to the model", count, less=True),
-    Measure("tokens", "Tokens", "read and written", count, less=True),
+    Measure("tokens", "Tokens", "read and written", whole, less=True),
     Measure("cost", "Cost", "US dollars a question", dollars, less=True),
     Measure("seconds", "Time", "from question to answer", seconds, less=True),
 )
@@ -122,5 +127,6 @@ __all__ = [
     "percent",
     "seconds",
     "seconds_on_axis",
+    "whole",
     "written",
 ]
