@@ -17,6 +17,7 @@ import click
 
 from assistant import options, render
 from assistant.errors import ArchivistError, UsageError, UserError
+from assistant.evaluate_options import evaluate
 
 if TYPE_CHECKING:
     from assistant.search_command import Form
@@ -358,6 +359,9 @@ def forget(what: Path, library: Path | None, as_json: bool, quiet: bool) -> None
     from assistant import index_command
 
     index_command.forget(options.library_path(library), what, as_json=as_json, quiet=quiet)
+
+
+archivist.add_command(evaluate)
 
 
 @archivist.command()

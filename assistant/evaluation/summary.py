@@ -148,19 +148,18 @@ def _change(change: Change) -> list[str]:
 
 
 def of_estimates(estimates: Sequence[Estimated]) -> list[str]:
-    """What is about to be asked, and about what it will cost."""
+    """What is about to be asked, and what it will cost, as well as that is known."""
     lines = []
     for one in estimates:
-        cost = (
-            "the price is not known"
-            if one.total is None
-            else "no cost"
-            if one.total == 0
-            else f"about ${one.total:.{4 if one.total < 1 else 2}f}"
-        )
         how = " by what it has cost so far" if one.from_results else ""
-        lines.append(_cut(f"{one.model}: {counted(one.questions, 'question')} to ask, {cost}{how}"))
+        lines.append(_cut(f"{one.model}: {counted(one.questions, 'question')} to ask, {_cost(one.total)}{how}"))
     return lines
+
+
+def _cost(total: float | None) -> str:
+    if total is None:
+        return "the price is not known"
+    return f"about ${total:.{4 if total < 1 else 2}f}" if total else "no cost"
 
 
 def _cut(text: str, width: int = WIDTH) -> str:
