@@ -281,6 +281,13 @@ def test_a_run_without_results_is_a_page_that_says_so(tmp_path: Path) -> None:
     assert page.all("svg") == []
 
 
+def test_where_nothing_was_spent_there_is_a_table_and_no_plot_of_cost(tmp_path: Path) -> None:
+    free = [result for result in sample_results() if result.model == "offline"]
+    page = Page(report.html(make_run(tmp_path / "run", results=free, retrieval=False)))
+    assert {node.attributes["aria-labelledby"] for node in page.all("svg")} == {"plot-quotes-title", "plot-latency-title"}
+    assert any(node.text.startswith("Means a question") for node in page.all("caption"))
+
+
 def test_the_file_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run(tmp_path / "run", name="with sk-or-0123456789abcdef in it")
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-or-0123456789abcdef")

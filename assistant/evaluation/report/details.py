@@ -154,14 +154,14 @@ def _told(name: str, value: Any) -> str:
 def _result(result: Result, beside: Sequence[Result], room: Room, before: Result | None) -> Markup:
     title = element("h5", element("bdi", _who(result, beside)), ": ", badge(verdict(result)))
     failed = element("p", element("strong", "Error: "), cut(result.failed, room.for_one_of(1))) if result.failed else None
-    ended = [result.outcome] if result.outcome not in ("", "answer") else []
-    ended += [cut(note, room.for_one_of(6)) for note in (result.stopped, *result.notices[:5]) if note]
+    notes = [f"Outcome: {result.outcome}"] if result.outcome not in ("", "answer") else []
+    notes += [cut(note, room.for_one_of(6)) for note in (result.stopped, *result.notices[:5]) if note]
     answer = prose(result.answer, room.answer, result.language) if result.answer else element("p", "No answer.", class_="note")
     return element(
         "div",
         title,
         failed,
-        element("p", f"Outcome: {' · '.join(ended)}", class_="note") if ended else None,
+        element("p", " · ".join(notes), class_="note") if notes else None,
         answer,
         _checked(result, room),
         _scores(result),

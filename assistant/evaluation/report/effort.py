@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import quantiles
 
 from assistant.evaluation.report.elements import Markup, element
@@ -11,40 +11,56 @@ from assistant.evaluation.report.overview import estimated
 from assistant.evaluation.report.parts import column, interval, line, number, row, section, table
 from assistant.evaluation.report.plots import Spot, Strip, spots, strips
 from assistant.evaluation.runs import Result
+from assistant.evaluation.statistics import Estimate
 
 
 def quality_and_cost(results: Sequence[Result], models: Sequence[str]) -> Markup | None:
     """The section, or None when no answer was judged."""
-    answers = {model: found for model in models if (found := estimated(results, model, "answer")) is not None}
+    answers = _means(results, models, "answer")
     if not answers:
         return None
-    costs = {model: found.mean for model in answers if (found := estimated(results, model, "cost")) is not None}
-    tokens = {model: found.mean for model in answers if (found := estimated(results, model, "tokens")) is not None}
-    # Where nobody asks for money, or somebody's price is unknown, tokens are what can be compared.
-    by_cost = len(costs) == len(answers) and any(costs.values())
-    across, name, write = (costs, "US dollars a question", dollars) if by_cost else (tokens, "tokens a question", whole)
-    points = [Spot(model, across[model], one.mean, one.low, one.high) for model, one in answers.items() if model in across]
-    head = [
-        row(column("Model"), [column(label, number=True) for label in ("Answer right", "Cost", "All cases", "Steps", "Tokens")])
-    ]
+    names = ("Answer right", "Cost", "All cases", "Steps", "Tokens")
+    head = [row(column("Model"), [column(label, number=True) for label in names])]
+    means = {name: _means(results, list(answers), name) for name in ("cost", "steps", "tokens")}
     body = []
     for model, one in answers.items():
-        spent = [result.cost for result in results if result.model == model]
-        known = [cost for cost in spent if cost is not None]
-        spent_on_all = dollars(sum(known)) if len(known) == len(spent) else f"≥ {dollars(sum(known))}" if known else "unknown"
+        cost, steps, tokens = (found.mean if (found := means[name].get(model)) else None for name in ("cost", "steps", "tokens"))
         cells = [
             number(percent(one.mean), interval("answer", one.low, one.high)),
-            number(written("cost", costs[model]) if model in costs else "unknown"),
-            number(spent_on_all),
-            number(written("steps", steps.mean if (steps := estimated(results, model, "steps")) else None)),
-            number(written("tokens", tokens.get(model))),
+            number("unknown" if cost is None else dollars(cost)),
+            number(_spent(result.cost for result in results if result.model == model)),
+            number(written("steps", steps)),
+            number(written("tokens", tokens)),
         ]
         body.append(row(line(model), cells))
-    title = f"Share of right answers against {name}"
-    drawing = spots("plot-cost", title, points, x=name, y="right answers", x_format=write, y_format=percent) if points else None
-    figure = element("figure", drawing, element("figcaption", f"{title}, with 95 % intervals. Up is better, left is cheaper."))
     data = table("Means a question; the whole cost of the run beside them.", head, body)
-    return section("cost", "Cost against quality", element("div", figure if points else None, data, class_="pair"))
+    shown = element("div", _plot(answers, means["cost"], means["tokens"]), data, class_="pair")
+    return section("cost", "Cost against quality", shown)
+
+
+def _means(results: Sequence[Result], models: Sequence[str], name: str) -> dict[str, Estimate]:
+    return {model: found for model in models if (found := estimated(results, model, name)) is not None}
+
+
+def _spent(costs: Iterable[float | None]) -> str:
+    """The cost of all questions, at least that of those whose cost is known."""
+    every = list(costs)
+    known = [cost for cost in every if cost is not None]
+    if not known:
+        return "unknown"
+    return dollars(sum(known)) if len(known) == len(every) else f"≥ {dollars(sum(known))}"
+
+
+def _plot(answers: Mapping[str, Estimate], costs: Mapping[str, Estimate], tokens: Mapping[str, Estimate]) -> Markup | None:
+    """Answers against cost; where nobody asks for money, or somebody's price is unknown, against tokens; None without either."""
+    by_cost = len(costs) == len(answers) and any(one.mean for one in costs.values())
+    across, name, write = (costs, "US dollars a question", dollars) if by_cost else (tokens, "tokens a question", whole)
+    if not any(one.mean for one in across.values()):
+        return None
+    points = [Spot(model, across[model].mean, one.mean, one.low, one.high) for model, one in answers.items() if model in across]
+    title = f"Share of right answers against {name}"
+    drawing = spots("plot-cost", title, points, x=name, y="right answers", x_format=write, y_format=percent)
+    return element("figure", drawing, element("figcaption", f"{title}, with 95 % intervals. Up is better, left is cheaper."))
 
 
 def latency(results: Sequence[Result], models: Sequence[str]) -> Markup | None:

@@ -36,7 +36,9 @@ def facts(head: Head, results: Sequence[Result]) -> Markup:
         ("Embedder", str(library.get("embedder", MISSING))),
         ("Archivist", head.archivist),
     ]
-    shown += [(name, str(setting)[:_SETTING]) for name, setting in head.settings.items() if setting not in (None, "", [], {})]
+    shown += [
+        (name.capitalize(), str(setting)[:_SETTING]) for name, setting in head.settings.items() if setting not in (None, "", [], {})
+    ]
     return element("dl", [element("div", element("dt", name), element("dd", said)) for name, said in shown], class_="facts")
 
 
