@@ -67,6 +67,12 @@ class _Lane:
     under_way: int = 0
     failures: int = 0
     stopped: str = ""
+    costs: list[float] = field(default_factory=list)
+
+    @property
+    def expected_cost(self) -> float:
+        """What the next question may cost: the estimate, or the mean of what the questions until now cost where that is more."""
+        return max(self.estimate.each or 0.0, sum(self.costs) / len(self.costs) if self.costs else 0.0)
 
 
 class Runner:
@@ -147,7 +153,7 @@ class Runner:
         """Begin as many questions of a model as it may have under way and the cap has room for."""
         while lane.waiting and not lane.stopped and lane.under_way < lane.at_once:
             key = lane.waiting[0]
-            if not self._purse.reserve(key, lane.estimate.each or 0.0):
+            if not self._purse.reserve(key, lane.expected_cost):
                 if lane.under_way == 0:
                     lane.stopped = f"the cap of ${self._plan.max_cost:g} has no room for another question"
                 return
@@ -179,12 +185,14 @@ class Runner:
     def _allowance(self, lane: _Lane) -> float | None:
         """What one question may cost: its estimate and what nobody else has put aside."""
         left = self._purse.left
-        return self._plan.limits.cost if left is None else max(left + (lane.estimate.each or 0.0), 1e-6)
+        return self._plan.limits.cost if left is None else max(left + lane.expected_cost, 1e-6)
 
     def _settled(self, lane: _Lane, key: Key, came: Result | BaseException) -> Result | None:
         """The result to keep; None for a question that a person's mistake left unasked, which stops its model."""
         if isinstance(came, Result):
-            self._purse.pay(key, 0.0 if lane.known.local else came.cost)
+            cost = 0.0 if lane.known.local else came.cost
+            self._purse.pay(key, cost)
+            lane.costs += [] if cost is None else [cost]
             lane.failures = 0
             return came
         self._purse.pay(key, 0.0 if lane.known.local else None)
