@@ -26,6 +26,7 @@ from assistant.evaluation.runs import Result, Run
 from assistant.loop import Limits
 from search import Library, dates
 from search.counting import counted
+from search.evaluation import MEASURES as RETRIEVAL
 
 if TYPE_CHECKING:
     from search.embedding import Embedder
@@ -258,13 +259,14 @@ class _Session:
             self._search(run, library.path, judged)
 
     def _search(self, run: Run, library: Path, judged: Sequence[Any]) -> None:
+        from search.evaluation import CURVES
         from search.evaluation import evaluate as measure
 
         def begins(mode: str) -> None:
             self._say(f"{run.head.name}: {mode} search, {counted(len(judged), 'question')} …")
 
         with self._timed("searching"):
-            found = measure(library, judged, self._model(), begins=begins)
+            found = measure(library, judged, self._model(), measures=CURVES, begins=begins)
         run.keep_retrieval({mode: {case.id: row for case, row in zip(judged, rows, strict=True)} for mode, rows in found.items()})
 
     def _beir(self, place: Path) -> tuple[Run, None, None]:
@@ -348,7 +350,9 @@ def _as_object(run: Run, finish: Finish | None, runner: Runner | None) -> dict[s
     searches = figures.of_retrieval(run)
     return {
         "set": run.head.name,
-        "modes": {mode: {name: round(one.mean, 4) for name, one in found.items()} for mode, found in searches.items()},
+        "modes": {
+            mode: {name: round(found[name].mean, 4) for name in RETRIEVAL if name in found} for mode, found in searches.items()
+        },
         "queries": max((len(rows) for rows in run.retrieval.values()), default=0),
         "models": {
             model: {name: {key: _rounded(value) for key, value in asdict(one).items()} for name, one in found.items()}

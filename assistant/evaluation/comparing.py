@@ -9,6 +9,7 @@ from assistant.evaluation import figures
 from assistant.evaluation.runs import Result, Run
 from assistant.evaluation.scoring import MEASURES, QUALITY, SPENT
 from assistant.evaluation.statistics import Difference, paired
+from search.evaluation import MEASURES as RETRIEVAL
 
 _SAME = 1e-9
 
@@ -58,9 +59,9 @@ def compare(before: Run, after: Run) -> Comparison:
         differences[now] = _differences(found)
         told = _told(earlier), _told(later)
         changes += _changes(now, {name: found[name] for name in QUALITY}, questions, told)
-    for mode in before.retrieval.keys() & after.retrieval.keys():
+    for mode in (mode for mode in after.retrieval if mode in before.retrieval):
         rows = before.retrieval[mode], after.retrieval[mode]
-        names = next((list(row) for row in rows[0].values()), [])
+        names = [name for name in RETRIEVAL if any(name in row for row in rows[0].values())]
         found = {name: (_column(rows[0], name), _column(rows[1], name)) for name in names}
         differences[mode] = _differences(found)
         changes += _changes(mode, found, questions, ({}, {}))

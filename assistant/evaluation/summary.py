@@ -15,6 +15,7 @@ from assistant.evaluation.runs import Result, Run
 from assistant.evaluation.scoring import QUALITY, SPENT
 from assistant.evaluation.statistics import Difference, Estimate
 from search.counting import counted
+from search.evaluation import MEASURES as RETRIEVAL
 
 WIDTH = 80
 _LABEL, _COLUMN = 19, 20
@@ -32,7 +33,10 @@ def of_run(run: Run) -> list[str]:
     if library.get("documents"):
         head += f", {counted(int(library['documents']), 'document')}, {counted(int(library['passages']), 'passage')}"
     lines = [_cut(head)]
-    searches = {mode: _shown(found) for mode, found in figures.of_retrieval(run).items()}
+    searches = {
+        mode: _shown({measure: found[measure] for measure in RETRIEVAL if measure in found})
+        for mode, found in figures.of_retrieval(run).items()
+    }
     lines += _table("search", searches)
     models = {model: _shown(found) for model, found in figures.of_models(run).items()}
     lines += _table("model", {model: found for model, found in models.items() if found})
