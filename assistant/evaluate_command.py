@@ -59,6 +59,7 @@ class Options:
     retry: bool = False
     gates: tuple[gates.Gate, ...] = ()
     compare: str | None = None
+    report: Path | None = None
     retrieval_only: bool = False
     beir: Path | None = None
     bfcl: Path | None = None
@@ -312,6 +313,11 @@ class _Session:
             render.err().write(render.one_line(settings.redact(f"{model}: not all was asked: {why}")))
         if kept:
             self._say(f"run: {run.folder}")
+        if given.report is not None:
+            from assistant.evaluation import report
+
+            report.write(run, given.report, earlier, fallen=fallen if given.gates else None)
+            self._say(f"report: {given.report}")
         for text in fallen:
             render.err().write(render.one_line(f"{run.head.name}: {text}"))
         return 1 if fallen or left_out else 0
