@@ -30,7 +30,7 @@ MEASURES = (*QUALITY, *SPENT)
 Scores = dict[str, float | None]
 
 _KEY = re.compile(r"\[[^\[\]\s]{4,40}\]")
-_NUMBER = re.compile(r"(?<![\w.,])[-\u2212]?\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.,])[-\u2212]?\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
 _SPACE = r"[ \u00a0\u202f]"
 _GROUP = re.compile(r"[,.'\u2019\u00a0\u202f ](?=\d{3}(?!\d))")
 

@@ -239,6 +239,8 @@ def test_what_is_spent_stands_as_it_is() -> None:
         ("-4", -4),
         ("42 %", 0.42),
         ("on 2026-04-21", 2026),
+        ("持续了62分钟", 62),
+        ("週450ポンド", 450),
     ],
 )
 def test_numbers_are_read_as_people_write_them(text: str, number: float) -> None:
