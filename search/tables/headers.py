@@ -25,11 +25,6 @@ MAX_COLUMNS = 1_000  # as many as a table of the library has: `search.tables.fit
 MAX_SURPLUS = 20
 _LOOKED_AT = 30  # rows in which a header is looked for
 _COMPARED = 200  # rows that say what stands below it
-_TOTAL_WORDS = (
-    "sum, total, totals, grand total, subtotal, summe, gesamt, gesamtsumme, insgesamt, zwischensumme, totale, suma, somme, "
-    "total general, 合計, 总计, итого"
-)
-_TOTALS = frozenset(_TOTAL_WORDS.split(", "))
 _MAX_NAME = 60
 _LIKE_A_NAME = re.compile(r"[^\W\d]+\d+")
 
@@ -85,8 +80,6 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
             body = body[1:]
     surplus, ragged = _ragged(rows, body, extents, width=len(header), place=place, told_short=told_short)
     notes += ragged
-    if body and (total := _total(rows[body[-1]])):
-        notes.append(f"the last row is a total ({total}): leave it out of sums")
     return Layout(header, tuple(body), surplus, units, tuple(notes))
 
 
@@ -272,13 +265,3 @@ def _ragged(
         have = "rows have" if len(shorter) > 1 else "row has"
         notes.append(f"{len(shorter)} {have} fewer cells than the header (first {place(shorter[0])}): the missing ones are empty")
     return surplus, notes
-
-
-def _total(row: Sequence[Cell]) -> str:
-    """The word by which a row calls itself a total, quoted; "" for any other row."""
-    held = _held(row)
-    if len(held) > 1 and isinstance(held[0][1], str):
-        text = held[0][1].strip()
-        if text.strip(" :.").lower() in _TOTALS:
-            return f'"{text}"'
-    return ""

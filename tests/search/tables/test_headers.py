@@ -165,13 +165,6 @@ def test_row_names_without_a_header_get_a_column() -> None:
     assert (names(draft), draft.rows) == (["column_1", "x", "y"], [("r1", 1, 2), ("r2", 3, 4)])
 
 
-@pytest.mark.parametrize("word", ["Total", "Summe", "GESAMT:", "合計"])
-def test_a_total_stays_a_row_and_is_said(word: str) -> None:
-    draft = table(["item", "amount"], ["x", "1"], ["y", "2"], [word, "3"])
-    assert len(draft.rows) == 3
-    assert draft.notes == (f'the last row is a total ("{word}"): leave it out of sums',)
-
-
 def test_lines_below_the_table_are_remarks() -> None:
     draft = table(["a", "b", "c"], ["1", "2", "3"], [], ["Source: the port office"])
     assert (draft.rows, draft.notes) == ([(1, 2, 3)], ('below the table: "Source: the port office"',))
