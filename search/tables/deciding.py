@@ -28,6 +28,17 @@ _CODE_WORDS = (
     "ean gtin version versions"
 )
 _CODES = frozenset(_CODE_WORDS.split())
+_CLOCK_WORDS = (
+    "time times start starts started end ends ended begin begins beginning break from until till to at open opens opening close "
+    "closes closing arrival arrives departure departs von bis ab beginn ende pause uhr uhrzeit zeit startzeit endzeit anfang "
+    "ankunft abfahrt"
+)
+_CLOCK = frozenset(_CLOCK_WORDS.split())
+_NO_CLOCK_WORDS = (
+    "scale ratio odds score scores result results duration elapsed spent lap split pace aspect mix "
+    "maßstab massstab verhältnis ergebnis dauer laufzeit"
+)
+_NO_CLOCK = frozenset(_NO_CLOCK_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +115,15 @@ def _outcome(column: Cells, parts: _Sorted, decimal: str = "") -> Reading | Refu
     plain = [cell for cell, _ in cells]
     if native == "bytes":
         return Refusal("kept as text: some values are bytes") if parts.texts else Reading("blob", {}, lambda value, _unit: value)
+    words = frozenset(word.lower() for word in _WORDS.findall(column.header))
     attempts: list[tuple[tuple[str, ...], Callable[[], Reading | Refusal]]] = [
         (("booleans",), lambda: as_booleans(parts.texts, plain)),
         (("numbers",), lambda: as_numbers(parts.texts, cells, decimal)),
-        (("dates", "times"), lambda: as_moments(parts.texts, plain)),
+        (("dates", "times"), lambda: as_moments(parts.texts, plain, clock=_says_clock(words))),
     ]
     if not native and "@" in column.units.values():
         return Refusal("kept as text: the sheet holds its digits as text")
-    if not native and _CODES.intersection(word.lower() for word in _WORDS.findall(column.header)):
+    if not native and _CODES.intersection(words):
         del attempts[1]
     refusals = []
     for kinds, attempt in attempts:
@@ -121,6 +133,11 @@ def _outcome(column: Cells, parts: _Sorted, decimal: str = "") -> Reading | Refu
                 return outcome
             refusals.append(outcome)
     return next((refusal for refusal in refusals if refusal.reason), Refusal())
+
+
+def _says_clock(words: frozenset[str]) -> bool | None:
+    """Whether a header says that 9:30 is a time of day; None where it says nothing of it."""
+    return False if words & _NO_CLOCK else True if words & _CLOCK else None
 
 
 def _decided(column: Cells, parts: _Sorted, outcome: Reading | Refusal) -> Decided:

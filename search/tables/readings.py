@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 
 from search.readers.cleaning import one_line
 from search.tables.models import ColumnType, Value
-from search.tables.moments import Moment, moment, spelled
+from search.tables.moments import Moment, moment, short_time, spelled
 from search.tables.numerals import MAX_DIGITS, Number, Numeral, is_code, numeral
 
 Texts = Mapping[str, int]
 Found = TypeVar("Found", Numeral, Moment)
+_CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?")
 _GROUPS_OF_THREE = re.compile(r"[0-9]{3}(?: [0-9]{3})+")
 _LARGEST = 2**63 - 1
 _EXACT = 2**53  # up to here a double holds every whole number
@@ -181,11 +182,20 @@ def _remarks(
     return tuple(remarks)
 
 
-def as_moments(texts: Texts, natives: Sequence[date | time]) -> Reading | Refusal:
-    """Dates, datetimes or times as ISO texts, the day or the month first as the column itself decides."""
-    found, failing = _read(texts, len(natives), moment)
+def as_moments(texts: Texts, natives: Sequence[date | time], *, clock: bool | None = None) -> Reading | Refusal:
+    """Dates, datetimes or times as ISO texts, the day or the month first as the column itself decides.
+
+    clock: whether the header says that 9:30 is a time of day; None leaves it to the column: 10:30 beside it shows that it is.
+    """
+    found, failing = _read(texts, len(natives), lambda text: moment(text) or short_time(text))
     if failing:
+        if all(_CLOCK.fullmatch(text.strip()) for text in texts):
+            return Refusal(f"kept as text: durations or ratios, not all are times of a day (such as {examples(failing)})")
         return Refusal(_failing(texts, failing, len(natives), "no dates or times"))
+    short = [text for text in found if short_time(text)]
+    shown = clock is None and (len(short) < len(found) or bool(natives))
+    if short and not (clock or shown):
+        return Refusal(f"kept as text: times of day, durations or ratios? (such as {examples(short)})")
     kinds = {value.kind for value in found.values()} | {_kind(value) for value in natives}
     midnights = all(not isinstance(value, datetime) or value.time() == time() for value in natives)
     if natives and midnights and not any(value.kind == "datetime" for value in found.values()):

@@ -155,6 +155,39 @@ def test_a_marker_is_no_value_only_where_all_others_are_of_another_type(marker: 
     assert column(marker, marker).values == [marker, marker]
 
 
+@pytest.mark.parametrize(
+    ("header", "texts", "values"),
+    [
+        ("x", ["9:05", "10:30", " 0:30"], ["09:05:00", "10:30:00", "00:30:00"]),
+        ("x", ["8:45", "08:30"], ["08:45:00", "08:30:00"]),
+        ("Start", ["9:05", "8:45"], ["09:05:00", "08:45:00"]),
+        ("end_time", ["9:05"], ["09:05:00"]),
+        ("Pause", ["0:30", "1:00"], ["00:30:00", "01:00:00"]),
+        ("Uhrzeit", ["7:15"], ["07:15:00"]),
+    ],
+)
+def test_one_digit_is_an_hour_where_the_column_or_its_header_shows_it(header: str, texts: list[str], values: list[str]) -> None:
+    decided = column(*texts, header=header)
+    assert (decided.type, decided.values, decided.note) == ("time", values, "")
+
+
+@pytest.mark.parametrize(
+    ("header", "texts", "note"),
+    [
+        ("x", ["9:30", "9:45"], 'kept as text: times of day, durations or ratios? (such as "9:30", "9:45")'),
+        ("scale", ["1:25", "1:10"], 'kept as text: times of day, durations or ratios? (such as "1:25", "1:10")'),
+        ("scale", ["1:25", "10:10"], 'kept as text: times of day, durations or ratios? (such as "1:25")'),
+        ("Lap time", ["1:25", "1:10"], 'kept as text: times of day, durations or ratios? (such as "1:25", "1:10")'),
+        ("start", ["9:30", "9:75"], 'kept as text: durations or ratios, not all are times of a day (such as "9:75")'),
+        ("x", ["125:10", "130:05"], 'kept as text: durations or ratios, not all are times of a day (such as "125:10", "130:05")'),
+        ("start", ["9:3", "9:30", "9:40"], 'kept as text: 1 of 3 values are no dates or times (such as "9:3")'),
+    ],
+)
+def test_what_may_be_no_time_of_day_stays_and_says_why(header: str, texts: list[str], note: str) -> None:
+    decided = column(*texts, header=header)
+    assert (decided.type, decided.values, decided.note) == ("text", texts, note)
+
+
 def test_empty_cells_are_no_value_and_other_texts_keep_their_spaces() -> None:
     assert column("", " a ", None, "  ", "b").values == [None, " a ", None, None, "b"]
 
