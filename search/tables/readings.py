@@ -18,6 +18,7 @@ from search.readers.cleaning import one_line
 from search.tables.models import ColumnType, Value
 from search.tables.moments import Moment, moment, short_time, spelled
 from search.tables.numerals import MAX_DIGITS, Number, Numeral, is_code, numeral
+from search.tables.units import has_no_third_decimal
 
 Texts = Mapping[str, int]
 Found = TypeVar("Found", Numeral, Moment)
@@ -78,7 +79,7 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
     reason = _no_numbers(texts, failing, natives)
     if reason is not None or unit is None:
         return Refusal(unit_note if reason is None else reason)
-    convention = _convention(found, decimal)
+    convention = _convention(found, decimal, money=has_no_third_decimal(unit))
     if isinstance(convention, Refusal):
         return convention
     chosen, proven = convention
@@ -145,8 +146,11 @@ def _unit(found: Mapping[str, Numeral], natives: Sequence[tuple[Number, str]]) -
     return None, f"kept as text: values of several units ({shown})"
 
 
-def _convention(found: Mapping[str, Numeral], decimal: str) -> tuple[str, str] | Refusal:
-    """The decimal sign to read by ("" where it does not matter) and the one that the values prove."""
+def _convention(found: Mapping[str, Numeral], decimal: str, *, money: bool) -> tuple[str, str] | Refusal:
+    """The decimal sign to read by ("" where it does not matter) and the one that the values prove.
+
+    money: whether three digits behind the only sign are thousands, whatever the rest of the file shows.
+    """
     point = all(value.point is not None for value in found.values())
     comma = all(value.comma is not None for value in found.values())
     if not point and not comma:
@@ -158,7 +162,12 @@ def _convention(found: Mapping[str, Numeral], decimal: str) -> tuple[str, str] |
     doubtful = [text for text, value in found.items() if value.point != value.comma]
     if not doubtful:
         return "", ""
-    if decimal:
+    if money:
+        signs = {"." if isinstance(found[text].point, int) else "," for text in doubtful}
+        if len(signs) == 1:
+            sign = signs.pop()
+            return sign, sign
+    elif decimal:
         return decimal, ""
     return Refusal(f"kept as text: thousands or decimals? (such as {examples(doubtful)})", open=True)
 
@@ -173,6 +182,8 @@ def _remarks(
         remarks.append(f"decimal {name}, as other columns of the file have it (such as {examples(list(found))})")
     elif proven == "," and any(isinstance(value, float) for value in values.values()):
         remarks.append("decimal comma")
+    elif proven == "," and (dotted := [text for text, value in found.items() if isinstance(value.point, float)]):
+        remarks.append(f"points read as separators of thousands (such as {examples(dotted)})")
     if unit == "%":
         remarks.append("per cent: 12 % is 12.0")
     if any("(" in text for text in found):

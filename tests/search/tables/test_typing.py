@@ -29,6 +29,12 @@ def column(*cells: Cell, header: str = "x", units: dict[int, str] | None = None)
         (["1\u202f234,5", "12\u00a0345", "1\u2009234"], "real", [1234.5, 12345.0, 1234.0], ""),
         (["1 234,5", "12 345"], "real", [1234.5, 12345.0], ""),
         (["12,34,567", "1,234"], "integer", [1234567, 1234], ""),
+        (["$5,000", "$12,000", "$750"], "integer", [5000, 12000, 750], "$"),
+        (["€ 1.234"], "integer", [1234], "EUR"),
+        (["1.234 CHF", "-999 CHF"], "integer", [1234, -999], "CHF"),
+        (["$5,000", "$12.50"], "real", [5000.0, 12.5], "$"),
+        (["€1.799", "€1.80"], "real", [1.799, 1.8], "EUR"),
+        (["KWD 1.5", "KWD 1.234"], "real", [1.5, 1.234], "KWD"),
         (["1.234,50 €", "-120,00 €"], "real", [1234.5, -120.0], "EUR"),
         (["€1,234.50", "€ 2.00"], "real", [1234.5, 2.0], "EUR"),
         (["USD 12", "3 USD"], "integer", [12, 3], "USD"),
@@ -112,6 +118,9 @@ def test_a_header_of_codes_keeps_their_digits(header: str) -> None:
         (["1", "2", "3", "four"], 'kept as text: 1 of 4 values are no numbers (such as "four")'),
         (["1.234", "5.678"], "kept as text: thousands or decimals?"),
         (["1,234", "5"], "kept as text: thousands or decimals?"),
+        (["KWD 1.234"], "kept as text: thousands or decimals?"),
+        (["$ 1.234", "$ 1,234"], "kept as text: thousands or decimals?"),
+        (["1.234 kg"], "kept as text: thousands or decimals?"),
         (["1.2", "0,8"], "kept as text: decimal points and decimal commas are mixed"),
         (["5 €", "5 $"], "kept as text: values of several units ($, EUR)"),
         (["5 kg", "5"], "kept as text: values of several units (none, kg)"),
@@ -135,6 +144,7 @@ def test_a_column_in_doubt_stays_text_and_says_why(texts: list[str], note: str) 
     ("texts", "note"),
     [
         (["1,5"], "decimal comma"),
+        (["€ 1.234", "€ 5"], 'points read as separators of thousands (such as "€ 1.234")'),
         (["12 %"], "per cent: 12 % is 12.0"),
         (["(5)", "6"], "brackets read as a minus"),
         (["31/12/2025"], 'day first, as "31/12/2025" shows'),
@@ -202,6 +212,11 @@ def test_a_column_left_open_follows_the_other_columns() -> None:
     assert comma[0].note.startswith("decimal comma, as other columns of the file have it")
     point = decide([Cells("a", ["1.234", "5.678"], {}), Cells("b", ["0.5", "1.25"], {})])
     assert point[0].values == [1.234, 5.678]
+
+
+def test_money_has_thousands_whatever_the_other_columns_show() -> None:
+    money = decide([Cells("a", ["$5,000", "$750"], {}), Cells("b", ["0,5", "1,25"], {})])
+    assert (money[0].values, money[0].note) == ([5000, 750], "")
 
 
 def test_columns_that_contradict_decide_nothing() -> None:
