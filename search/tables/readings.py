@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from search.readers.cleaning import one_line
 from search.tables.models import ColumnType, Value
 from search.tables.moments import Moment, moment, short_time, spelled
-from search.tables.numerals import MAX_DIGITS, Number, Numeral, is_code, numeral
+from search.tables.numerals import MAX_DIGITS, Number, Numeral, bare_exponent, is_code, numeral
 from search.tables.units import has_no_third_decimal
 
 Texts = Mapping[str, int]
@@ -74,7 +74,10 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
     natives: with the unit of their number format. decimal: the sign that the rest of the file proves, for a column that could be
     read either way.
     """
-    found, failing = _read(texts, len(natives), numeral)
+    found, failing = _read(texts, len(natives), lambda text: numeral(text) or bare_exponent(text))
+    bare = [text for text in found if bare_exponent(text)]
+    if bare and len(bare) == len(found) and not natives:
+        return Refusal(f"kept as text: numbers or codes? (such as {examples(bare)})" if not failing else "")
     unit, unit_note = _unit(found, natives)
     reason = _no_numbers(texts, failing, natives)
     if reason is not None or unit is None:
@@ -92,7 +95,7 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
         values={text: cast(value) for text, value in values.items() if value is not None},
         native=lambda value, told: cast(float(Decimal(repr(value)) * 100) if told == unit == "%" else value),
         unit=unit,
-        notes=tuple(note for note in (unit_note, *_remarks(found, values, chosen, proven, unit)) if note),
+        notes=tuple(note for note in (unit_note, _exponents(bare), *_remarks(found, values, chosen, proven, unit)) if note),
         decimal=proven,
     )
 
@@ -170,6 +173,10 @@ def _convention(found: Mapping[str, Numeral], decimal: str, *, money: bool) -> t
     elif decimal:
         return decimal, ""
     return Refusal(f"kept as text: thousands or decimals? (such as {examples(doubtful)})", open=True)
+
+
+def _exponents(texts: Sequence[str]) -> str:
+    return f"powers of ten, as the other values are numbers (such as {examples(texts)})" if texts else ""
 
 
 def _remarks(
