@@ -115,6 +115,23 @@ def test_a_header_of_codes_keeps_their_digits(header: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "texts", "note"),
+    [
+        ("zip_code", ["90210", "10115"], "kept as text: a postcode is no number"),
+        ("PLZ", ["01067", "10115"], "kept as text: a postcode is no number"),
+        ("Phone", ["5550118", "+49 40 5550118"], "kept as text: a phone number is no amount"),
+        ("version", ["1.10", "1.2"], "kept as text: a version is no number"),
+        ("EAN", ["4006381333931"], "kept as text: a code is no number"),
+        ("Phone", ["reception", "yard"], ""),
+        ("version", ["1.2.3", "1.10.0"], ""),
+    ],
+)
+def test_a_header_that_keeps_digits_as_text_says_so(header: str, texts: list[str], note: str) -> None:
+    decided = column(*texts, header=header)
+    assert (decided.type, decided.values, decided.note) == ("text", texts, note)
+
+
+@pytest.mark.parametrize(
     ("texts", "note"),
     [
         (["1", "2", "3", "four"], 'kept as text: 1 of 4 values are no numbers (such as "four")'),
