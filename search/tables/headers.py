@@ -72,6 +72,9 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
         if detect and len(body) > 1 and len(header) > 1 and all(extents[number] == len(header) + 1 for number in body):
             header = ("", *header)
             notes.append("the rows have one cell more than the header: their first is taken for an unnamed one")
+    if detect and top is not None and (second := _second_header(rows, body)) is not None:
+        only = "only one table a file is read" if told_short else "only one table a sheet is read"
+        notes.append(f"{place(second)} looks like the header of a second table; {only}: its rows stand in the columns of the first")
     units: tuple[str, ...] = ()
     if detect and top is not None and len(body) > 1:
         units = _units_row(rows[body[0]], rows[body[1]], len(header))
@@ -226,6 +229,22 @@ def _without_footer(
     if 0 < len(body) - start <= 10 and body[start] - body[start - 1] > 1:
         return body[:start], body[start:]
     return body, []
+
+
+def _second_header(rows: Sequence[Sequence[Cell]], body: Sequence[int]) -> int | None:
+    """The first row below two blank ones, or below one line of words there, that names columns of values; None without."""
+    for position in range(1, len(body) - 1):
+        start = position
+        if body[position] - body[position - 1] <= 2:
+            continue
+        if len(_held(rows[body[start]])) == 1 and start + 2 < len(body):
+            start += 1
+        held = _held(rows[body[start]])
+        below = [rows[number] for number in body[start + 1 : start + 1 + _LOOKED_AT]]
+        under = [row[column] for row in below[:1] for column, _ in held if column < len(row)]
+        if len(held) > 1 and not any(_kind(cell) for _, cell in held) and any(map(_kind, under)):
+            return body[start]
+    return None
 
 
 def _units_row(row: Sequence[Cell], below: Sequence[Cell], width: int) -> tuple[str, ...]:
