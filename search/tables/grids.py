@@ -12,7 +12,7 @@ from typing import Literal
 from search.tables import totals
 from search.tables.cells import Cell
 from search.tables.deciding import Cells, Decided, decide
-from search.tables.headers import MAX_COLUMNS, Layout, column_names, lay_out
+from search.tables.headers import MAX_COLUMNS, Layout, column_names, lay_out, quoted
 from search.tables.models import Column, TableDraft
 from search.tables.profiling import profiled
 
@@ -71,15 +71,17 @@ def _without_totals(
     grid: Grid, layout: Layout, headers: Sequence[str], place: Callable[[int], str]
 ) -> tuple[Layout, list[Decided], list[str]]:
     """The layout without totals at its end, the columns decided without them (a total has no date), and what is told of totals."""
-    ends = totals.at_the_end(grid.rows, layout.rows)
-    above = replace(layout, rows=layout.rows[: len(layout.rows) - len(ends)])
+    ends, lines = totals.at_the_end(grid.rows, layout.rows)
+    above = replace(layout, rows=layout.rows[: len(layout.rows) - len(ends) - len(lines)])
     decided = _decided(grid, above, headers)
     left_out = totals.proven(grid.rows, above.rows, ends, decided) if ends else ()
     if len(left_out) < len(ends):
         proven = {total.row for total in left_out}
-        above = replace(layout, rows=tuple(number for number in layout.rows if number not in proven))
+        lines = lines if proven else ()
+        above = replace(layout, rows=tuple(number for number in layout.rows if number not in proven and number not in lines))
         decided = _decided(grid, above, headers)
-    return above, decided, totals.remarks(grid.rows, above.rows, decided, left_out, place)
+    told = totals.remarks(grid.rows, above.rows, decided, left_out, place)
+    return above, decided, [*told, f"below the table: {quoted(grid.rows, lines)}"] if lines else told
 
 
 def _decided(grid: Grid, layout: Layout, headers: Sequence[str]) -> list[Decided]:

@@ -56,10 +56,10 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
     notes = []
     above = [number for number in filled if top is not None and number < top]
     if above:
-        notes.append("above the header: " + _quoted(rows, above))
+        notes.append("above the header: " + quoted(rows, above))
     body, below = _without_footer(rows, body, extents, filled)
     if below:
-        notes.append("below the table: " + _quoted(rows, below))
+        notes.append("below the table: " + quoted(rows, below))
     gaps = body[-1] - body[0] + 1 - len(body) if body else 0
     if gaps:
         notes.append(f"{gaps} blank row{'s' * (gaps > 1)} left out")
@@ -210,7 +210,7 @@ def _label(cell: Cell) -> str:
     return "" if cell is None else one_line(str(cell), 200)
 
 
-def _quoted(rows: Sequence[Sequence[Cell]], numbers: Sequence[int]) -> str:
+def quoted(rows: Sequence[Sequence[Cell]], numbers: Sequence[int]) -> str:
     """The words of rows around a table, for a remark."""
     lines = [one_line(" ".join(_label(cell) for _, cell in _held(rows[number])), 200) for number in numbers[:5]]
     more = f" and {len(numbers) - 5} more rows" if len(numbers) > 5 else ""

@@ -23,12 +23,14 @@ _SUM_WORDS = (
 _MEAN_WORDS = "average averages avg mean durchschnitt mittelwert mittel schnitt moyenne promedio media gemiddelde średnia ø"
 _SUMS = frozenset(_SUM_WORDS.split())
 _MEANS = frozenset(_MEAN_WORDS.split())
-_PHRASES = _SUMS | _MEANS | {"grand total", "total general", "total général", "sub total", "sum total", "overall total"}
+_WORDS = _SUMS | _MEANS
+_PHRASES = _WORDS | {"grand total", "total general", "total général", "sub total", "sum total", "overall total"}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MOST_WORDS = 6
 _MOST_CHARACTERS = 60
 _LABEL_CELLS = 3  # the label stands in one of the first cells that hold anything
 _MOST_ROWS = 5  # at the end
+_MOST_LINES = 10  # below them
 _SLACK = 0.02  # share of a sum up to which the rounding of what was added may show
 
 
@@ -44,7 +46,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A row that its figures prove to be one. row: its number in the grid. value: of the first column that proves it."""
+    """A row that its figures prove to be one. row: its number in the grid. value: the largest that proves it."""
 
     row: int
     label: Label
@@ -92,21 +94,20 @@ class _Sums:
                 added.add(value)
 
     def proof(self, cells: Sequence[Cell], label: Label) -> float | None:
-        """The first value of a row that sums up its column, None where none does.
+        """The largest value of a row that sums up its column, None where none does.
 
         One that agrees is enough for a row that calls itself a total behind two rows or more: its other columns may hold shares.
         """
-        proving = filled = 0
-        first = None
+        proofs = []
+        filled = 0
         for place, added in self._of.items():
             readings = _readings(cells[place]) if place < len(cells) else ()
             filled += bool(readings)
             proof = next((value for value in readings if added.proves(value, average=label.average)), None)
             if proof is not None:
-                proving += 1
-                first = proof if first is None else first
+                proofs.append(proof)
         enough = label.sure and self.rows > 1
-        return first if enough or proving == filled else None
+        return max(proofs, key=abs, default=None) if enough or len(proofs) == filled else None
 
 
 def label_of(cells: Sequence[Cell]) -> Label | None:
@@ -124,12 +125,15 @@ def label_of(cells: Sequence[Cell]) -> Label | None:
     return None
 
 
-def at_the_end(rows: Sequence[Sequence[Cell]], body: Sequence[int]) -> tuple[int, ...]:
-    """The last rows that call themselves totals, in order; some row stays above them."""
-    start = len(body)
-    while start > 1 and len(body) - start < _MOST_ROWS and label_of(rows[body[start - 1]]) is not None:
+def at_the_end(rows: Sequence[Sequence[Cell]], body: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The last rows that call themselves totals, in order, and lines of words below them; some row stays above."""
+    end = len(body)
+    while end > 1 and len(body) - end < _MOST_LINES and _is_line(rows[body[end - 1]]):
+        end -= 1
+    start = end
+    while start > 1 and end - start < _MOST_ROWS and label_of(rows[body[start - 1]]) is not None:
         start -= 1
-    return tuple(body[start:])
+    return (tuple(body[start:end]), tuple(body[end:])) if start < end else ((), ())
 
 
 def proven(
@@ -194,13 +198,19 @@ def _subtotals(rows: Sequence[Sequence[Cell]], body: Sequence[int], columns: Seq
         plain.add(columns, place)
 
 
+def _is_line(cells: Sequence[Cell]) -> bool:
+    """Whether a row is nothing but one text that is no total: a source, a date of issue."""
+    held = [cell for cell in cells if cell is not None and not (isinstance(cell, str) and not cell.strip())]
+    return len(held) == 1 and isinstance(held[0], str) and _label(held[0]) is None and numeral(held[0]) is None
+
+
 def _label(cell: str) -> Label | None:
     text = cell.strip()
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > _MOST_CHARACTERS or text.isdigit():
         return None
     lowered = text.lower()
     words = _WORD.findall(lowered)
-    if not words or len(words) > _MOST_WORDS or not (_SUMS | _MEANS).intersection(words):
+    if not words or len(words) > _MOST_WORDS or _WORDS.isdisjoint(words):
         return None
     return Label(one_line(text), bool(_MEANS.intersection(words)), sure=lowered.strip(" :.") in _PHRASES)
 

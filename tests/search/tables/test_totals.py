@@ -116,3 +116,15 @@ def test_a_tax_between_subtotal_and_total_is_added() -> None:
     draft = table(["item", "eur"], ["x", 100], ["y", 50], ["Subtotal", 150], ["VAT 20 %", 30], ["Total", 180])
     assert [row[0] for row in draft.rows] == ["x", "y", "Subtotal", "VAT 20 %"]
     assert draft.notes[1] == 'a subtotal stays as a row: row 4 ("Subtotal"): leave it out of sums'
+
+
+def test_lines_of_words_below_a_total_go_with_it_and_are_said() -> None:
+    draft = table(["item", "n"], ["x", 1], ["y", 2], ["Total", 3], ["Source: the port office"])
+    assert draft.rows == [("x", 1), ("y", 2)]
+    assert draft.notes == (f'the last row is a total ("Total": 3): {LEFT_OUT}', 'below the table: "Source: the port office"')
+    assert len(table(["item", "n"], ["x", 1], ["y", 2], ["Total", 4], ["z"]).rows) == 4
+
+
+def test_the_value_that_is_said_is_the_largest_that_agrees() -> None:
+    draft = table(["no", "item", "amount"], ["1", "x", "10"], ["2", "y", "20"], ["3", "Total", "30"])
+    assert draft.notes == (f'the last row is a total ("Total": 30): {LEFT_OUT}',)
