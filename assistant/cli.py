@@ -297,14 +297,14 @@ def tables(name: str | None, library: Path | None, as_json: bool, quiet: bool, *
 @click.argument("statement", required=False, metavar="SQL|-")
 @options.library_option
 @click.option("-p", "--parameter", "values", multiple=True, metavar="VALUE", help="For each ? in order; NAME=VALUE for :NAME.")
-@click.option("-n", "--limit", default=200, show_default=True, metavar="N", type=int, help="How many rows, 0 to 100000.")
+@click.option("-n", "--limit", metavar="N", type=int, help="How many rows, 0 to 100000.  [default: 200; --jsonl, --csv: all]")
 @click.option("--seconds", default=5.0, show_default=True, metavar="S", type=float, help="How long it may take, 0.05 to 600.")
 @options.filter_options
 @click.option("--json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a line, one line a row.")
 @click.option("--csv", is_flag=True, help="Comma-separated values with a header.")
 @options.quiet_option
-def sql(statement: str | None, **given: Any) -> None:
+def sql(statement: str | None, **given: Any) -> int:
     """Run one SELECT over the tables, documents, document_tags and passages. It can change nothing.
 
     The filters hold in it: documents outside them, and their tables, are not there.
@@ -323,7 +323,8 @@ def sql(statement: str | None, **given: Any) -> None:
         sql_command.statement_from(statement), given["values"], given["limit"], given["seconds"], given["today"]
     )
     with options.open_library(given["library"]) as library:
-        sql_command.run(library, options.filters(given), question, form=forms[0] if forms else "text", quiet=given["quiet"])
+        form = forms[0] if forms else "text"
+        return sql_command.run(library, options.filters(given), question, form=form, quiet=given["quiet"])
 
 
 @archivist.command()

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Form = Literal["text", "json", "jsonl", "csv"]
 FORMS: tuple[Form, ...] = ("json", "jsonl", "csv")
+_EXPORTS = ("jsonl", "csv")  # one row after another for another program, which cannot see that some are missing
 
+_ROWS = 200
 _LONGEST = 1_000_000  # characters that are read of a statement; the sandbox takes fewer and says how many
 _WIDEST = 200  # columns of a cell where the output is no terminal
 _NARROWEST = 8
@@ -33,11 +35,11 @@ _DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{0,30}|(?=[eE]))
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A statement with its parameters as typed, how many rows to show, and how long it may take in seconds."""
+    """A statement with its parameters as typed, how many rows to show (None: what suits the form), and its time in seconds."""
 
     sql: str
     values: tuple[str, ...]
-    limit: int
+    limit: int | None
     seconds: float
     today: date | None
 
@@ -51,9 +53,16 @@ def statement_from(given: str | None) -> str:
     return sys.stdin.read(_LONGEST)
 
 
-def run(library: Library, filters: Filters, question: Question, *, form: Form, quiet: bool) -> None:
-    """Run a statement and show its rows; how many there are and what was left out is said on standard error."""
+def run(library: Library, filters: Filters, question: Question, *, form: Form, quiet: bool) -> int:
+    """Run a statement and show its rows; how many there are is said on standard error, what was left out even if quiet.
+
+    Returns the exit code: 1 where something is missing that no row limit left out. Without a limit an export has all rows, the
+    others as many as people read.
+    """
+    from search.tables.sandbox import MAX_ROWS
+
     notes = render.err()
+    limit = question.limit if question.limit is not None else MAX_ROWS if form in _EXPORTS else _ROWS
     resolved, field = library.resolved_dates(filters, today=question.today)
     shown = render.date_range(resolved, field)
     if shown and not quiet:
@@ -63,7 +72,7 @@ def run(library: Library, filters: Filters, question: Question, *, form: Form, q
         parameters(question.sql, question.values),
         filters,
         today=question.today,
-        max_rows=question.limit,
+        max_rows=limit,
         seconds=question.seconds,
     )
     if form == "json":
@@ -81,8 +90,12 @@ def run(library: Library, filters: Filters, question: Question, *, form: Form, q
         render.out().write(render.as_json(whole))
     else:
         _show(result, form)
-    if not quiet:
-        notes.write(notes.style(_summary(result, question), "2"))
+    cut = _cut(result, question, limit) + (_cut_values(result) if form != "text" else [])
+    if cut or not quiet:
+        said = cut or [f"{counted(result.total, 'row')}, {result.seconds:.2f} s"]
+        notes.write(notes.style("; ".join(said), "2"))
+    as_asked = len(result.rows) == limit and (question.limit is not None or form not in _EXPORTS) and len(cut) == 1
+    return 1 if cut and not as_asked else 0
 
 
 def parameters(sql: str, values: Sequence[str]) -> tuple[Value, ...] | dict[str, Value]:
@@ -192,11 +205,23 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return given
 
 
-def _summary(result: ResultSet, question: Question) -> str:
-    time = f"{result.seconds:.2f} s"
+def _cut(result: ResultSet, question: Question, limit: int) -> list[str]:
+    """What is said of rows that are not shown."""
+    from search.tables.sandbox import MAX_ROWS
+
+    shown = f"{len(result.rows):,} of {result.total:,} rows"
     if not result.counted:
-        return f"{len(result.rows):,} of {result.total:,} rows or more: stopped after {question.seconds:g} s (--seconds)"
-    if len(result.rows) < result.total:
-        more = "-n shows more" if len(result.rows) == question.limit else "the others would make the answer too large"
-        return f"{len(result.rows):,} of {result.total:,} rows, {time}; {more}"
-    return f"{counted(result.total, 'row')}, {time}"
+        return [f"{shown} or more: stopped after {question.seconds:g} s (--seconds)"]
+    if len(result.rows) == result.total:
+        return []
+    if len(result.rows) < limit:
+        return [f"{shown}, {result.seconds:.2f} s; the others would make the answer too large"]
+    more = f"{limit:,} are the most: add WHERE, or LIMIT and OFFSET" if limit == MAX_ROWS else "-n shows more"
+    return [f"{shown}, {result.seconds:.2f} s; {more}"]
+
+
+def _cut_values(result: ResultSet) -> list[str]:
+    from search.tables.sandbox import is_cut
+
+    number = sum(is_cut(value) for row in result.rows for value in row)
+    return [f"{counted(number, 'value')} cut after 10,000 characters: substr() gives the rest"] if number else []

@@ -121,6 +121,43 @@ def test_a_deadline_is_given_and_said(sql: Sql) -> None:
     assert "rows or more: stopped after 0.2 s" in err
 
 
+_MANY = "with recursive n(x) as (select 1 union all select x + 1 from n where x < {}) select x from n"
+
+
+@pytest.mark.parametrize(("form", "lines"), [("--csv", 1202), ("--jsonl", 1201)])
+def test_an_export_has_every_row(form: str, lines: int, sql: Sql) -> None:
+    code, out, err = sql(_MANY.format(1201), form, "-q")
+    assert (code, len(out.splitlines()), err) == (0, lines, "")
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)], ids=str)
+def test_a_cut_is_said_and_fails_unless_it_was_asked_for(quiet: tuple[str, ...], sql: Sql) -> None:
+    for form in ("--csv", "--jsonl", "--json"):
+        code, _, err = sql(_MANY.format(1201), form, "-n", "300", *quiet)
+        assert (code, err.partition(",")[0]) == (0, "300 of 1")  # of 1,201
+    code, out, err = sql(_MANY.format(100_001), "--csv", "--seconds", "60", *quiet)
+    assert (code, len(out.splitlines())) == (1, 100_001)
+    assert err.startswith("100,000 of 100,001 rows, ")
+    assert "100,000 are the most: add WHERE" in err
+    code, out, err = sql(_MANY.format(201), *quiet)
+    assert (code, len(out.splitlines())) == (0, 202), "a screen is read by people, who see what is said below it"
+    assert err.startswith("200 of 201 rows, ")
+
+
+@pytest.mark.parametrize("form", ["--csv", "--jsonl"])
+def test_an_export_that_the_deadline_ends_fails(form: str, sql: Sql) -> None:
+    code, out, err = sql(
+        "with recursive n(x) as (select 1 union all select x + 1 from n) select x from n", form, "--seconds", "0.3"
+    )
+    assert (code, bool(out)) == (1, True)
+    assert "stopped after 0.3 s" in err
+
+
+def test_a_value_that_is_cut_is_said_and_fails(sql: Sql) -> None:
+    code, _, err = sql("select printf('%.*c', 10000, 'a'), printf('%.*c', 10001, 'a')", "--csv", "-q")
+    assert (code, err) == (1, "1 value cut after 10,000 characters: substr() gives the rest\n")
+
+
 def test_a_limit_is_said(sql: Sql) -> None:
     _, out, err = sql("select endpoint from calls", "-n", "1", "--csv")
     assert out == "endpoint\n/a\n"
