@@ -275,17 +275,18 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
 
 
 @archivist.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, metavar="[NAME|PATH]")
 @options.library_option
 @options.filter_options
 @options.json_option
 @options.quiet_option
 def tables(name: str | None, library: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
-    """List the tables of the library, or describe one by its name or the beginning of it.
+    """List the tables of the library or of one file, or describe one by its name or the beginning of it.
 
     \b
         archivist tables
         archivist tables carrier_codes
+        archivist tables finance/budget.xlsx
     """
     from assistant.tables_command import Question, run
 
@@ -300,6 +301,7 @@ def tables(name: str | None, library: Path | None, as_json: bool, quiet: bool, *
 @click.option("-n", "--limit", metavar="N", type=int, help="How many rows, 0 to 100000.  [default: 200; --jsonl, --csv: all]")
 @click.option("--seconds", default=5.0, show_default=True, metavar="S", type=float, help="How long it may take, 0.05 to 600.")
 @options.filter_options
+@click.option("--records", is_flag=True, help="One row below another, a line for each value.")
 @click.option("--json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a line, one line a row.")
 @click.option("--csv", is_flag=True, help="Comma-separated values with a header.")
