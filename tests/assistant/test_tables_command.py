@@ -186,11 +186,39 @@ def test_filters_hold_for_tables(archivist: Run, shop: Path) -> None:
 
 def test_index_says_what_became_of_tables(archivist: Run, shop: Path, write: Callable[[str, str], Path], folder: Path) -> None:
     write("shop/sales.csv", SALES + "Di;7,00;01.01.2025;new\n")
-    for dry in (["--dry-run"], []):
+    for dry, where in ((["--dry-run"], "-v lists it"), ([], "archivist tables shows it")):
         _, out, _ = archivist("index", folder, *dry)
-        assert out.startswith("~ shop/sales.csv: 4 rows, 4 columns; amount_eur: decimal comma; day: day first")
+        assert out.startswith(f"~ shop/sales.csv: 4 rows, 4 columns; amount_eur: decimal comma; 1 more remark ({where})\n")
         assert "; 1 table" in out.splitlines()[-1]
     assert archivist("index", folder)[1] == "0 added, 0 changed, 0 moved, 0 removed, 4 unchanged\n"
+
+
+def test_index_lists_every_remark_on_a_line_when_asked(archivist: Run, folder: Path, write: Callable[[str, str], Path]) -> None:
+    names = [f"c{number}" for number in range(9)]
+    write("codes.csv", "\n".join([",".join(names), *[",".join(["007"] * 9)] * 3, ""]))
+    (folder / "latin.csv").write_bytes("stra\u00dfe,n\nK\u00f6lner Gasse,1\nGr\u00fcner Weg,2\n".encode("latin-1"))
+    remarks = json.loads(archivist("index", folder, "--dry-run", "--json")[1])["changes"][0]["remarks"]
+    _, out, _ = archivist("index", folder, "--dry-run", "-v")
+    lines = out.splitlines()
+    assert lines[:10] == ["+ codes.csv: 3 rows, 9 columns", *(f"    {remark}" for remark in remarks)]
+    assert [line.split(":")[0].strip() for line in lines[1:10]] == names
+    assert lines[11].startswith("    decoded as ")
+    assert archivist("index", folder)[1].splitlines()[0].endswith("; 8 more remarks (archivist tables shows them)")
+
+
+def test_index_says_which_tables_have_another_name_now(
+    archivist: Run, shop: Path, folder: Path, write: Callable[[str, str], Path]
+) -> None:
+    write("1999/sales.csv", "a,b\n1,2\n")
+    assert archivist("index", folder)[2] == "archivist: table sales is now sales_2024 (1999/sales.csv has its name)\n"
+    (folder / "1999" / "sales.csv").unlink()
+    write("2024/sales.csv", "code,n\n007,2\n")
+    code, _, err = archivist("index", folder, "-q")
+    assert (code, err) == (0, "archivist: table sales_2024 is now sales\n")
+    (folder / "2024" / "visits.tsv").rename(folder / "2024" / "calls.tsv")
+    assert archivist("index", folder)[2] == "archivist: table visits is now calls\n"
+    assert archivist("index", folder)[2] == ""
+    assert json.loads(archivist("index", folder, "--json")[1])["messages"] == []
 
 
 def test_files_of_tables_do_not_count_as_files_without_text(archivist: Run, shop: Path) -> None:
