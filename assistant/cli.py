@@ -72,6 +72,8 @@ def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind o
 def _hint(error: click.ClickException) -> str:
     """What to type where click itself only says what is wrong."""
     if isinstance(error, click.NoSuchOption):
+        if error.ctx is not None and error.ctx.parent is None:
+            return f'options come after the command or the question: archivist "how do we rotate keys?" {error.option_name} ...'
         return 'words that begin with "-" go after --: archivist search -- "-staging"'
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
         return 'several words go in quotes: archivist search "gateway timeout"'
@@ -145,7 +147,7 @@ def archivist(context: click.Context) -> None:
 @click.option("--rebuild", is_flag=True, help="Make the library anew from its folders and swap it in when complete.")
 @click.option("--watch", is_flag=True, help="Stay and follow changes until Ctrl-C.")
 @click.option("--strict", is_flag=True, help="Exit 1 when a file could not be read.")
-@click.option("-v", "--verbose", is_flag=True, help="List every file, not the first 20 of each kind.")
+@click.option("-v", "--verbose", is_flag=True, help="List every file, not the first 20 of each kind, with all remarks.")
 @options.quiet_option
 @options.json_option
 def index(places: tuple[Path, ...], **given: Any) -> int:
