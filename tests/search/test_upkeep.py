@@ -13,7 +13,19 @@ from pathlib import Path
 import pytest
 from standin import StandIn
 
-from search import EmbedderError, Filters, Library, LibraryError, NotFoundError, QueryError, SourceError, connections, schema, sources, upkeep
+from search import (
+    EmbedderError,
+    Filters,
+    Library,
+    LibraryError,
+    NotFoundError,
+    QueryError,
+    SourceError,
+    connections,
+    schema,
+    sources,
+    upkeep,
+)
 from search.changes import Change, Progress, Summary
 from search.embedding import Vectors
 from search.models import Extract
