@@ -59,6 +59,17 @@ def search(
         wanted *= 4
 
 
+def count(connection: sqlite3.Connection, parsed: ParsedQuery, *, allowed_sql: tuple[str, Sequence[object]] | None = None) -> int:
+    """How many passages match a query."""
+    match = _with_inflections(parsed).match
+    if not match:
+        return 0
+    select, bound = ("", ()) if allowed_sql is None else allowed_sql
+    only = f" CROSS JOIN passages p ON p.id = _passages_fts.rowid AND p.document_id IN ({select})" if select else ""
+    sql = f"SELECT count(*) FROM _passages_fts{only} WHERE _passages_fts MATCH ?"
+    return int(connection.execute(sql, (*bound, match)).fetchone()[0])
+
+
 def _best(
     connection: sqlite3.Connection, match: str, allowed_sql: tuple[str, Sequence[object]] | None, limit: int
 ) -> list[tuple[int, float]]:

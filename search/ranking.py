@@ -78,13 +78,30 @@ class Ranker:
         everything = self._cosines(parsed.text) if weight else _no_cosines()
         meaning = self._allowed(everything, compiled, keyword.condition_sql(parsed))
         mean, deviation = everything.mean_and_deviation()
+        count = len(words)
+        if count == hybrid.KEYWORD_DEPTH:
+            count = keyword.count(self._connection, parsed, allowed_sql=compiled.select)
+        trust = hybrid.keyword_weight([score for _, score in words], hits=count, population=len(meaning.ids))
         places = {passage: (rank, score) for rank, (passage, score) in enumerate(words, 1)}
 
-        def to_depth(depth: int) -> Ranked:
-            fused = hybrid.fuse(
-                dict(words), meaning.ids, meaning.values, mean=mean, deviation=deviation, vector_weight=weight, limit=depth
+        def fused(depth: int) -> Ranked:
+            scored = hybrid.fuse(
+                dict(words),
+                meaning.ids,
+                meaning.values,
+                mean=mean,
+                deviation=deviation,
+                vector_weight=weight,
+                keyword_weight=trust,
+                limit=depth,
             )
-            return keyword.in_order(self._connection, fused, limit=depth)
+            return keyword.in_order(self._connection, scored, limit=depth)
+
+        def to_depth(depth: int) -> Ranked:
+            first = fused(max(depth, hybrid.SMOOTHED))
+            settled = self._settled(first[: hybrid.SMOOTHED], share=weight * hybrid.SMOOTHING)
+            # No score falls below the lowest that was smoothed, so what stands below stays below.
+            return [*keyword.in_order(self._connection, settled, limit=hybrid.SMOOTHED), *first[hybrid.SMOOTHED :]][:depth]
 
         def explain(hit: Hit, _: int) -> Hit:
             keyword_rank, keyword_score = places.get(hit.passage.id, (None, None))
@@ -99,6 +116,22 @@ class Ranker:
             )
 
         return Ranking(to_depth, explain)
+
+    def _settled(self, ranked: Ranked, *, share: float) -> Ranked:
+        """The passages with their scores moved towards those of their neighbours; without an embedding they keep theirs."""
+        from search import hybrid
+
+        if self._vectors is None or share <= 0:
+            return ranked
+        vectors = self._vectors.rows([passage for passage, _ in ranked])
+        near = [(passage, score) for passage, score in ranked if passage in vectors]
+        if len(near) < 2:
+            return ranked
+        import numpy as np
+
+        moved = hybrid.smooth([score for _, score in near], np.stack([vectors[passage] for passage, _ in near]), share=share)
+        scores = dict(ranked) | {passage: score for (passage, _), score in zip(near, moved, strict=True)}
+        return list(scores.items())
 
     def embedder(self) -> Embedder:
         """The embedding model, made when first needed. Raises LibraryError when the library was made with another."""
