@@ -16,12 +16,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-KEYWORD_SHARE = 0.45
+KEYWORD_SCALE = 1.1
 KEYWORD_WEIGHTS = (2.0, 6.0)  # the least and the most: among few passages nothing stands out, among a million anything rare does
 KEYWORD_DEPTH = 1000  # how many keyword hits to fuse: with 100 questions in other words than their answer lose
-SMOOTHED = 100  # how many of the best are compared with each other
+AGAIN = 100  # how many of the best are looked at again: what they hold of the query, and how near they are to each other
+COVERAGE = 0.3
 NEIGHBOURS = 5
-SMOOTHING = 0.3
+SMOOTHING = 0.25
 MIN_PIECES = 300
 MIN_HAN = 2000
 
@@ -78,7 +79,7 @@ def keyword_weight(scores: Sequence[float], *, hits: int, population: int) -> fl
     mean = (float(found.sum()) + rest * last / 2) / population
     variance = (float((found**2).sum()) + rest * last**2 / 3) / population - mean**2
     outstanding = (float(found[0]) - mean) / math.sqrt(variance) if variance > 1e-12 * mean**2 else 0.0
-    return min(max(KEYWORD_SHARE * outstanding, least), most)
+    return min(max(KEYWORD_SCALE * math.sqrt(max(outstanding, 0.0)), least), most)
 
 
 def smooth(scores: Sequence[float], vectors: NDArray[np.float32], *, share: float = SMOOTHING) -> list[float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from search.models import Hit, Passage
 
 if TYPE_CHECKING:
     from search.embedding import Embedder
+    from search.terms import ParsedQuery
     from search.vector import Cosines, VectorSearch
 
 Ranked = list[tuple[int, float]]
@@ -97,11 +99,14 @@ class Ranker:
             )
             return keyword.in_order(self._connection, scored, limit=depth)
 
+        @cache
+        def best() -> Ranked:
+            looked_at = self._looked_at_again(fused(hybrid.AGAIN), parsed, weight)
+            return keyword.in_order(self._connection, looked_at, limit=hybrid.AGAIN)
+
         def to_depth(depth: int) -> Ranked:
-            first = fused(max(depth, hybrid.SMOOTHED))
-            settled = self._settled(first[: hybrid.SMOOTHED], share=weight * hybrid.SMOOTHING)
-            # No score falls below the lowest that was smoothed, so what stands below stays below.
-            return [*keyword.in_order(self._connection, settled, limit=hybrid.SMOOTHED), *first[hybrid.SMOOTHED :]][:depth]
+            # No score falls below the lowest of those that are looked at again, so what stands below stays below.
+            return best()[:depth] if depth <= hybrid.AGAIN else [*best(), *fused(depth)[hybrid.AGAIN :]]
 
         def explain(hit: Hit, _: int) -> Hit:
             keyword_rank, keyword_score = places.get(hit.passage.id, (None, None))
@@ -117,20 +122,25 @@ class Ranker:
 
         return Ranking(to_depth, explain)
 
-    def _settled(self, ranked: Ranked, *, share: float) -> Ranked:
-        """The passages with their scores moved towards those of their neighbours; without an embedding they keep theirs."""
+    def _looked_at_again(self, ranked: Ranked, parsed: ParsedQuery, weight: float) -> Ranked:
+        """The best with a little for the share of the query that each holds, then moved towards their neighbours' scores.
+
+        A passage without an embedding has no neighbours. weight: of the vector list; with 0 words decide alone.
+        """
         from search import hybrid
 
-        if self._vectors is None or share <= 0:
+        if not weight or not ranked:
             return ranked
-        vectors = self._vectors.rows([passage for passage, _ in ranked])
-        near = [(passage, score) for passage, score in ranked if passage in vectors]
-        if len(near) < 2:
-            return ranked
-        import numpy as np
+        held = keyword.coverage(self._connection, parsed, [passage for passage, _ in ranked])
+        scores = {passage: score + weight * hybrid.COVERAGE * held.get(passage, 0.0) for passage, score in ranked}
+        vectors = self._vectors.rows(list(scores)) if self._vectors is not None else {}
+        if vectors:
+            import numpy as np
 
-        moved = hybrid.smooth([score for _, score in near], np.stack([vectors[passage] for passage, _ in near]), share=share)
-        scores = dict(ranked) | {passage: score for (passage, _), score in zip(near, moved, strict=True)}
+            own = [scores[passage] for passage in vectors]
+            scores.update(
+                zip(vectors, hybrid.smooth(own, np.stack(list(vectors.values())), share=weight * hybrid.SMOOTHING), strict=True)
+            )
         return list(scores.items())
 
     def embedder(self) -> Embedder:

@@ -78,11 +78,11 @@ def test_ids_and_cosines_of_different_length_are_refused() -> None:
 # How far the keyword list counts
 
 
-def test_the_weight_is_a_share_of_how_far_the_best_hit_stands_out() -> None:
-    # 100 passages, one hit: mean .1, variance 1 - .01 = .99 (scores 10, 99 times 0: mean square 1); (10 - .1) / sqrt(.99) = 9.95.
-    assert keyword_weight([10.0], hits=1, population=100) == pytest.approx(0.45 * 9.9 / math.sqrt(0.99))
-    # 50 passages, scores 4 and 2: mean .12, mean square 20 / 50 = .4; (4 - .12) / sqrt(.4 - .0144) = 6.248.
-    assert keyword_weight([4.0, 2.0], hits=2, population=50) == pytest.approx(0.45 * 3.88 / math.sqrt(0.3856))
+def test_the_weight_grows_with_the_root_of_how_far_the_best_hit_stands_out() -> None:
+    # 101 passages, scores 10 and 100 times 0: mean 10 / 101, mean square 100 / 101, so z = sqrt(100) = 10.
+    assert keyword_weight([10.0], hits=1, population=101) == pytest.approx(1.1 * math.sqrt(10))
+    # 50 passages, scores 4 and 2: mean .12, mean square 20 / 50 = .4; z = (4 - .12) / sqrt(.4 - .0144) = 6.248.
+    assert keyword_weight([4.0, 2.0], hits=2, population=50) == pytest.approx(1.1 * math.sqrt(6.248), rel=1e-4)
 
 
 def test_only_the_shape_of_the_list_counts() -> None:
@@ -113,7 +113,7 @@ def test_hits_that_were_not_fetched_count_as_falling_evenly_to_nothing() -> None
         ([3.0], 1, 1, 2.0),
         ([3.0, 3.0], 2, 2, 2.0),
         ([3.0, 3.0], 2, 0, 2.0),
-        ([3.0], 1, 4, 2.0),
+        ([3.0], 1, 4, 2.0),  # z = sqrt(3)
         ([3.0], 1, 1_000_000, 6.0),
     ],
 )
