@@ -4,7 +4,7 @@
 .venv/bin/python scripts/compare_rankings.py --half development    # the half on which everything was chosen
 .venv/bin/python scripts/compare_rankings.py --libraries build/beir --set cacm --set cosqa
 
-Before: a keyword list that always counts three times, and nothing looked at again. Intervals: 95 %, from paired bootstrap samples of
+Before: a keyword list that always counts three times, and nothing looked at again. Intervals: 95 %, from bootstrap samples of
 the questions of each set; the mean is over sets. Milliseconds are those of a search with the embedding of its query.
 """
 
