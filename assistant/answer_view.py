@@ -7,6 +7,7 @@ written; links are shown as text.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -19,12 +20,24 @@ from assistant.events import CallFinished, Event, StepFinished, StepStarted
 _ARGUMENTS_SHOWN = 300
 
 
-class Answer:
-    """An answer on its way to a stream. live: finished blocks are written while the rest is still being made."""
+def write_text(text: str, terminal: render.Terminal) -> None:
+    """Write text of a model, line by line, harmless and without keys."""
+    for line in settings.redact(text).split("\n"):
+        terminal.write(render.safe(line.rstrip()))
 
-    def __init__(self, terminal: render.Terminal, *, live: bool) -> None:
+
+class Answer:
+    """An answer on its way to a stream. live: finished blocks are written while the rest is still being made.
+
+    writer: how the text of the answer is written; what comes behind it is the same for all.
+    """
+
+    def __init__(
+        self, terminal: render.Terminal, *, live: bool, writer: Callable[[str, render.Terminal], None] = write_text
+    ) -> None:
         self._terminal = terminal
         self._live = live
+        self._writer = writer
         self._begun = False
 
     def block(self, text: str) -> None:
@@ -55,14 +68,8 @@ class Answer:
                 out.write(f"  {render.one_line(source(passage))}  {passage.key}  {render.one_line(passage.title)}")
 
     def _write(self, text: str) -> None:
-        write_text(text.strip("\n") if not self._begun else text.rstrip("\n").removeprefix("\n"), self._terminal)
+        self._writer(text.strip("\n") if not self._begun else text.rstrip("\n").removeprefix("\n"), self._terminal)
         self._begun = True
-
-
-def write_text(text: str, terminal: render.Terminal) -> None:
-    """Write text of a model, line by line, harmless and without keys."""
-    for line in settings.redact(text).split("\n"):
-        terminal.write(render.safe(line.rstrip()))
 
 
 def footer(turn: Turn, terminal: render.Terminal) -> None:
@@ -108,12 +115,16 @@ def trace(event: Event, terminal: render.Terminal) -> None:
     if isinstance(event, StepStarted):
         return
     if isinstance(event, StepFinished):
-        spent = f"{event.usage.input_tokens:,}+{event.usage.output_tokens:,} tokens, {_cost(event.usage.cost)}, "
-        line = f"step {event.step}  {event.model}  {spent if event.usage.total_tokens else ''}{event.seconds * 1000:.0f} ms"
-        terminal.write(terminal.style(render.one_line(settings.redact(line)), "2"))
+        terminal.write(terminal.style(render.one_line(settings.redact(step_line(event))), "2"))
     elif isinstance(event, CallFinished):
         for indent, line in zip(("  → ", "    "), call_lines(event), strict=True):
             terminal.write(indent + terminal.style(render.one_line(settings.redact(line)), "2"))
+
+
+def step_line(event: StepFinished) -> str:
+    """A request to the model on one line: tokens, cost, milliseconds."""
+    spent = f"{event.usage.input_tokens:,}+{event.usage.output_tokens:,} tokens, {_cost(event.usage.cost)}, "
+    return f"step {event.step}  {event.model}  {spent if event.usage.total_tokens else ''}{event.seconds * 1000:.0f} ms"
 
 
 def call_lines(event: CallFinished) -> list[str]:
