@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from assistant import answer_view, backends, render, settings
 from assistant.conversation import Answered, Conversation, Turn
-from assistant.errors import ProviderError, UsageError, UserError
+from assistant.errors import UsageError, UserError
 from assistant.events import BlockFinished, CallFinished, Event, Notice
 from assistant.loop import Limits
 from assistant.recording import Recorder
+from assistant.scoping import scope_words
 from search import dates
 
 if TYPE_CHECKING:
@@ -53,35 +54,13 @@ def show_request(library: Library, question: str, filters: Filters, options: Opt
     """Print the exact first body that would be posted, without the key; send nothing."""
     backend = _backend(library, options)
     try:
-        talk = Conversation(library, backend, scope=filters, scope_words=_scope(library, filters, options), today=options.today)
+        talk = Conversation(
+            library, backend, scope=filters, scope_words=scope_words(library, filters, options.today), today=options.today
+        )
         body = settings.redact(json.dumps(talk.request_body(question), ensure_ascii=False, indent=2))
         render.out().write(render.safe(body))
     finally:
         backend.close()
-
-
-def loop(library: Library, filters: Filters, options: Options) -> None:
-    """Questions in a row on a terminal, each with the ones before it in mind, until Ctrl-D. Ctrl-C ends the turn under way."""
-    with _talking(library, filters, options) as talk:
-        render.err().write("Ask a question; Ctrl-C stops an answer, Ctrl-D leaves.")
-        while True:
-            try:
-                question = input("> ").strip()
-            except EOFError:
-                render.out().write()
-                return
-            except KeyboardInterrupt:
-                render.out().write()
-                continue
-            if not question:
-                continue
-            try:
-                talk.ask(question)
-            except KeyboardInterrupt:
-                render.err().write("stopped; the conversation goes on")
-            except (ProviderError, UserError) as error:
-                for line in answer_view.error_lines(error):
-                    render.err().write(line)
 
 
 def last_turn_path() -> Path:
@@ -110,6 +89,21 @@ def last_question() -> str:
     return str(last_turn()["question"])
 
 
+def as_kept(turn: Turn, *, today: date, filters: Filters, asked: Sequence[str]) -> dict[str, Any]:
+    """A turn as it is kept: what JSON shows of it, and what the question meant: day, own filters, the questions before it."""
+    kept = {**answer_view.as_object(turn), "at": turn.at, "seconds": round(turn.seconds, 3)}
+    return kept | {"today": today.isoformat(), "filters": _as_written(filters), "turns": list(asked)}
+
+
+def keep_last(turn: Turn, *, today: date, filters: Filters, asked: Sequence[str]) -> None:
+    """Keep a turn for --again and `evaluate --add`; a folder that cannot be written spoils no answer."""
+    kept = as_kept(turn, today=today, filters=filters, asked=asked)
+    try:
+        settings.write_private(last_turn_path(), settings.redact(json.dumps(kept, ensure_ascii=False)))
+    except OSError as error:
+        render.err().write(render.one_line(f"this turn is not kept for --again: {last_turn_path()}: {error.strerror}"))
+
+
 class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
     """A conversation and how it is shown, as a context that closes the backend."""
 
@@ -127,7 +121,7 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
             library,
             self._recorder or self._backend,
             scope=filters,
-            scope_words=_scope(library, filters, options),
+            scope_words=scope_words(library, filters, options.today),
             limits=options.limits,
             today=self._today,
         )
@@ -149,21 +143,11 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
             if not self._options.quiet:
                 answer_view.footer(turn, render.err())
         if self._options.history:
-            self._keep(turn)
+            keep_last(turn, today=self._today, filters=self._filters, asked=self._asked)
         self._asked.append(question)
         if self._recorder and self._options.record:
             self._recorder.write(self._options.record, question, self._today.isoformat())
         return turn
-
-    def _keep(self, turn: Turn) -> None:
-        """Keep the turn for --again; a folder that cannot be written spoils no answer."""
-        kept = {**answer_view.as_object(turn), "at": turn.at, "seconds": round(turn.seconds, 3)}
-        # What the question meant: the day, the person's own filters, and the questions before it.
-        kept |= {"today": self._today.isoformat(), "filters": _as_written(self._filters), "turns": self._asked}
-        try:
-            settings.write_private(last_turn_path(), settings.redact(json.dumps(kept, ensure_ascii=False)))
-        except OSError as error:
-            render.err().write(render.one_line(f"this turn is not kept for --again: {last_turn_path()}: {error.strerror}"))
 
     def _consume(self, events: Iterator[Event | Answered], shown: answer_view.Answer) -> Turn:
         notes = render.err()
@@ -205,20 +189,6 @@ def _as_written(filters: Filters) -> dict[str, Any]:
     return {name: value for name, value in given.items() if (name, value) != ("date_field", "date")} | (
         {"metadata": conditions} if conditions else {}
     )
-
-
-def _scope(library: Library, filters: Filters, options: Options) -> str:
-    """The person's own filters in words, with dates as they were resolved; "" without any. Raises FilterError."""
-    resolved, day_field = library.resolved_dates(filters, today=options.today)
-    given: dict[str, Any] = {
-        name: value
-        for name, value in asdict(filters).items()
-        if value and name not in {"after", "before", "during", "date_field", "metadata", "documents", "within"}
-    }
-    parts = [f"{name} {', '.join(value) if isinstance(value, tuple | list) else value}" for name, value in given.items()]
-    parts += [f"{test.key} {test.operator} {test.value}" for test in filters.metadata]
-    dated = render.date_range(resolved, day_field)
-    return render.one_line("; ".join([*parts, *([dated] if dated else [])]))
 
 
 def limits(*, steps: int | None, calls: int | None, tokens: int | None, cost: float | None, seconds: float | None) -> Limits:

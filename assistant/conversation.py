@@ -68,6 +68,22 @@ class Answered:
     turn: Turn
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a conversation holds, to be kept and gone on with."""
+
+    messages: tuple[Message, ...]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """About how many tokens the next request has, and how many the model takes, None where that is not known."""
+
+    tokens: int
+    window: int | None
+
+
 @dataclass(slots=True)
 class _Seen:
     """What has happened in the turn under way."""
@@ -97,9 +113,7 @@ class Conversation:
         self._limits = limits
         self._today = today or dates.today()
         self._scope_words = scope_words
-        self.toolbox = Toolbox(
-            (*build(library, scope or Filters(), today=today), *build_table_tools(library, scope or Filters(), today=today))
-        )
+        self.toolbox = self._tools(scope or Filters())
         self.messages: list[Message] = []
         self._evidence: dict[str, Evidence] = {}
 
@@ -131,6 +145,48 @@ class Conversation:
                     yield Answered(turn)
         finally:
             self._keep(loop.messages, closing)
+
+    def switch(self, backend: Backend) -> tuple[str, ...]:
+        """Go on with another model. Returns what the person should know of it."""
+        self._backend = backend
+        return ()
+
+    def rescope(self, scope: Filters, words: str) -> None:
+        """The person's own filters from the next question on."""
+        self.toolbox = self._tools(scope)
+        self._scope_words = words
+
+    def snapshot(self) -> Snapshot:
+        """What is needed to go on with the conversation later."""
+        return Snapshot(tuple(self.messages), tuple(self._evidence.values()))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go on with a conversation that was kept."""
+        self.messages = list(snapshot.messages)
+        self._evidence = {found.key: found for found in snapshot.evidence}
+
+    def undo(self) -> str | None:
+        """Take the last turn back; its question, None without any."""
+        places = [place for place, message in enumerate(self.messages) if message.role == "user"]
+        if not places:
+            return None
+        question = self.messages[places[-1]].text
+        del self.messages[places[-1] :]
+        return question
+
+    def clear(self) -> None:
+        """Forget everything that was said."""
+        self.messages.clear()
+        self._evidence.clear()
+
+    def size(self) -> Size:
+        """How long the conversation is."""
+        return Size(sum(len(message.text) for message in self.messages) // 4, self._backend.capabilities.context_length)
+
+    def _tools(self, scope: Filters) -> Toolbox:
+        return Toolbox(
+            (*build(self._library, scope, today=self._today), *build_table_tools(self._library, scope, today=self._today))
+        )
 
     def request_body(self, question: str) -> object:
         """The first body that `ask` would post to a model that takes tools. Nothing is sent, not even to learn whether it does."""

@@ -79,17 +79,18 @@ def add(output: Path | None) -> None:
     """Make a case of the last turn of `ask`: added to a file, else printed."""
     from assistant import ask_command
 
-    _give([proposing.from_turn(ask_command.last_turn())], output)
+    give([proposing.from_turn(ask_command.last_turn())], output)
 
 
 def propose(given: Options, count: int, output: Path | None) -> None:
     """Propose cases from the library's own documents: added to a file, else printed."""
     file = options.library_path(given.library or given.usual_library)
     with Library.open(file, embedder=given.embedder) as library:
-        _give(proposing.from_library(library, count, given.today), output)
+        give(proposing.from_library(library, count, given.today), output)
 
 
-def _give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
+def give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
+    """Add cases to a file, or print them."""
     if output is None:
         for row in rows:
             render.out().write(render.as_json(row))

@@ -69,9 +69,9 @@ class Terminal:
         tty = stream.isatty()
         dumb = os.environ.get("TERM", "") in {"", "dumb"}
         self.interactive = tty and not dumb
-        plain = bool(os.environ.get("NO_COLOR"))
-        self.styled = (self.interactive or bool(os.environ.get("FORCE_COLOR"))) and not plain
-        self._linked = self.interactive and not plain
+        self.plain = bool(os.environ.get("NO_COLOR"))
+        self.styled = (self.interactive or bool(os.environ.get("FORCE_COLOR"))) and not self.plain
+        self._linked = self.interactive and not self.plain
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 140)) if tty else 100
 
     def style(self, text: str, code: str) -> str:

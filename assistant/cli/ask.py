@@ -32,7 +32,7 @@ from assistant.errors import UsageError
 @click.option("--no-history", is_flag=True, help="Do not keep this turn.")
 @options.json_option
 @options.quiet_option
-def ask(question: str | None, **given: Any) -> None:
+def ask(question: str | None, **given: Any) -> int:
     """Answer a question from the documents, with citations that were checked.
 
     \b
@@ -45,8 +45,13 @@ def ask(question: str | None, **given: Any) -> None:
     asked = ask_command.question_from(question, again=given["again"])
     if asked is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("give a question", 'archivist ask "how do we rotate keys?"')
-    if asked is None and given["show_request"]:
-        raise UsageError("--show-request: give the question whose request is to be shown")
+    alone = next((name for name in ("show_request", "record", "as_json") if given[name]), None)
+    if asked is None and alone:
+        raise UsageError(f"--{alone.removeprefix('as_').replace('_', '-')}: give the question that it is for")
+    if asked is None:
+        from assistant.cli import chat
+
+        return chat.run(given)
     limits = ask_command.limits(**{name: given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
     how = ask_command.Options(
         model=given["model"],
@@ -61,9 +66,8 @@ def ask(question: str | None, **given: Any) -> None:
         today=given["today"],
     )
     with options.open_library(given["library"], given["embedder"], quiet=given["quiet"]) as library:
-        if asked is None:
-            ask_command.loop(library, options.filters(given), how)
-        elif given["show_request"]:
+        if given["show_request"]:
             ask_command.show_request(library, asked, options.filters(given), how)
         else:
             ask_command.ask(library, asked, options.filters(given), how)
+    return 0

@@ -51,12 +51,12 @@ def read(typed: str, before: Filters) -> Filters:
     return replace(before, **named)
 
 
-def without(name: str, before: Filters) -> Filters:
-    """The filters without one of them. Raises UsageError for a name that no filter has."""
+def without(names: Sequence[str], before: Filters) -> Filters:
+    """The filters without those that are named, without all when none is. Raises UsageError for a name that no filter has."""
     from search import Filters
 
-    field = NAMES[_known(name)]
-    return replace(before, **{field: getattr(Filters(), field)})
+    empty = Filters()
+    return replace(before, **{field: getattr(empty, field) for field in map(NAMES.get, map(_known, names or NAMES)) if field})
 
 
 def written(filters: Filters) -> str:

@@ -53,7 +53,7 @@ def of_turn(turn: Turn) -> tuple[Numbered, ...]:
             citation.evidence.path,
             source(citation.evidence),
             sql=_computed(citation.evidence),
-            found=tuple(found for call in turn.calls for found in _in_call(citation.key, call)),
+            found=tuple(found for call in turn.calls for found in _in_call(citation.key, call, turn.scope)),
         )
         for citation in turn.checked.sources
         if citation.evidence is not None
@@ -104,7 +104,7 @@ def why_lines(entry: Numbered) -> list[str]:
     return lines
 
 
-def _in_call(key: str, call: CallFinished) -> list[Found]:
+def _in_call(key: str, call: CallFinished, scope: str) -> list[Found]:
     output = call.ran.output
     if output is None or call.repeated:
         return []
@@ -112,7 +112,8 @@ def _in_call(key: str, call: CallFinished) -> list[Found]:
     if key not in keys:
         return []
     hit = next((hit for hit in output.hits if hit.passage.key == key), None)
-    filters = "; ".join(f"{name} {value}" for name, value in output.resolved.items())
+    narrowed = [f"{name} {value}" for name, value in output.resolved.items()]
+    filters = "; ".join([*narrowed, *([f"{scope} (your own filters)"] if scope else [])])
     return [Found(f"{call.call.name} {asked_of(call)}".strip(), keys.index(key) + 1, len(keys), hit, filters)]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import PurePath
+from typing import Literal
 
 from assistant import answer_view, render, settings
 from assistant.conversation import Answered, Turn
@@ -23,13 +23,14 @@ _LEAST_ARGUMENTS = 12  # columns
 class TurnView:
     """Shows the events of one turn and keeps what the trace is made of.
 
-    folded: one line a call, else the whole trace. rich: the terminal takes Markdown with styles; a pipe gets plain text.
+    steps: what is told of them, nothing, a line for each call, or all. rich: the terminal takes Markdown with styles; a pipe gets
+    plain text.
     """
 
-    def __init__(self, spinner: Spinner, *, folded: bool, rich: bool, quiet: bool = False) -> None:
+    def __init__(self, spinner: Spinner, *, steps: Literal["none", "calls", "all"], rich: bool, quiet: bool = False) -> None:
         self.happened: list[Event] = []
         self._spinner = spinner
-        self._folded = folded
+        self._steps = steps
         self._quiet = quiet
         self._noted = False
         self._waits_for = "thinking"
@@ -76,11 +77,13 @@ class TurnView:
         notes = render.err()
         if isinstance(event, Notice):
             shown = render.one_line(settings.redact(event.text))
-            return [notes.style(line, "2") for line in render.wrapped(shown, notes.width)]
-        if not self._folded:
+            return [notes.style(f"  {line}", "2") for line in render.wrapped(shown, notes.width - 2)]
+        if self._steps == "all":
             return [notes.style(line, "2") for line in trace_lines(event)]
         if not isinstance(event, CallFinished):
             return []
+        if self._steps == "none":
+            return failure_lines(event)
         return [call_line(event, notes), *(f"    {line}" for line in failure_lines(event))]
 
     def _finish(self, turn: Turn) -> None:
@@ -118,7 +121,7 @@ def call_line(event: CallFinished, terminal: render.Terminal) -> str:
     head = f"  → {render.one_line(event.call.name)}"
     asked = render.one_line(settings.redact(asked_of(event)))
     room = terminal.width - render.columns(head) - 1 - render.columns(outcome) - 2
-    shown = f"{head} {render.cut(asked, max(room, _LEAST_ARGUMENTS))}" if asked else head
+    shown = f"{head} {render.cut(asked, room)}" if asked and room >= _LEAST_ARGUMENTS else head
     return terminal.style(render.cut(f"{shown}  {outcome}", terminal.width), "2")
 
 
@@ -153,8 +156,3 @@ def trace_lines(event: Event) -> list[str]:
     else:
         lines = []
     return [indent + render.one_line(settings.redact(line)) for indent, line in lines]
-
-
-def library_name(path: PurePath) -> str:
-    """A library in one word: the name of its file, or of its folder where the file has the usual name."""
-    return render.one_line(path.parent.name if path.name == "library.db" and path.parent.name != "archivist" else path.stem)

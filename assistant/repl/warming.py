@@ -51,6 +51,11 @@ class Warming:
         """Why it cannot be had, None while that is not known."""
         return self._error
 
+    def wait(self) -> None:
+        """Wait until it is there, or cannot be had."""
+        self.begin()
+        self._done.wait()
+
     @property
     def identity(self) -> Identity:
         """Which model this is."""

@@ -78,7 +78,8 @@ class TestFilters:
     def test_a_filter_that_is_named_again_is_replaced_and_the_others_stay(self) -> None:
         before = Filters(category=("runbooks",), tags=("urgent",))
         assert filtering.read("category:notes", before) == Filters(category=("notes",), tags=("urgent",))
-        assert filtering.without("category", before) == Filters(tags=("urgent",))
+        assert filtering.without(["category"], before) == Filters(tags=("urgent",))
+        assert filtering.without([], before) == Filters()
 
     @pytest.mark.parametrize(
         ("typed", "message"),

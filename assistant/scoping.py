@@ -1,0 +1,26 @@
+"""The person's own filters in words, with dates as they were resolved."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from assistant import render
+
+if TYPE_CHECKING:
+    from search import Filters, Library
+
+
+def scope_words(library: Library, filters: Filters, today: date | None) -> str:
+    """The person's own filters in words, with dates as they were resolved; "" without any. Raises FilterError."""
+    resolved, day_field = library.resolved_dates(filters, today=today)
+    given: dict[str, Any] = {
+        name: value
+        for name, value in asdict(filters).items()
+        if value and name not in {"after", "before", "during", "date_field", "metadata", "documents", "within"}
+    }
+    parts = [f"{name} {', '.join(value) if isinstance(value, tuple | list) else value}" for name, value in given.items()]
+    parts += [f"{test.key} {test.operator} {test.value}" for test in filters.metadata]
+    dated = render.date_range(resolved, day_field)
+    return render.one_line("; ".join([*parts, *([dated] if dated else [])]))
