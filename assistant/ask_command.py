@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -20,6 +20,7 @@ from assistant.errors import ProviderError, UsageError, UserError
 from assistant.events import BlockFinished, CallFinished, Event, Notice
 from assistant.loop import Limits
 from assistant.recording import Recorder
+from assistant.scoping import scope_words
 from search import dates
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to ask: the model and the limits, and how to show what comes back."""
+    """How to ask: the model and the limits, and how to show what comes back.
+
+    instructions, descriptions, local_only: as a Conversation takes them.
+    """
 
     model: str | None = None
     base_url: str | None = None
@@ -41,6 +45,9 @@ class Options:
     history: bool = True
     record: Path | None = None
     today: date | None = None
+    instructions: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    local_only: Sequence[str] = ()
 
 
 def ask(library: Library, question: str, filters: Filters, options: Options) -> None:
@@ -53,7 +60,7 @@ def show_request(library: Library, question: str, filters: Filters, options: Opt
     """Print the exact first body that would be posted, without the key; send nothing."""
     backend = _backend(library, options)
     try:
-        talk = Conversation(library, backend, scope=filters, scope_words=_scope(library, filters, options), today=options.today)
+        talk = _conversation(library, backend, filters, options, options.today)
         body = settings.redact(json.dumps(talk.request_body(question), ensure_ascii=False, indent=2))
         render.out().write(render.safe(body))
     finally:
@@ -123,14 +130,7 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
         self._backend = _backend(library, options)
         self._today = options.today or _recorded_day(self._backend) or dates.today()
         self._recorder = Recorder(self._backend) if options.record else None
-        self._conversation = Conversation(
-            library,
-            self._recorder or self._backend,
-            scope=filters,
-            scope_words=_scope(library, filters, options),
-            limits=options.limits,
-            today=self._today,
-        )
+        self._conversation = _conversation(library, self._recorder or self._backend, filters, options, self._today)
 
     def __enter__(self) -> _talking:
         return self
@@ -189,6 +189,20 @@ def _backend(library: Library, options: Options) -> Backend:
     return backends.resolve(choice.spec, library=library, today=options.today, base_url=options.base_url, stream=options.stream)
 
 
+def _conversation(library: Library, backend: Backend, filters: Filters, options: Options, today: date | None) -> Conversation:
+    return Conversation(
+        library,
+        backend,
+        scope=filters,
+        scope_words=scope_words(library, filters, options.today),
+        limits=options.limits,
+        today=today,
+        instructions=options.instructions,
+        descriptions=options.descriptions,
+        local_only=options.local_only,
+    )
+
+
 def _recorded_day(backend: Backend) -> date | None:
     """The day of a recording: its phrases such as "last month" were resolved from it."""
     day = getattr(backend, "today", None)
@@ -205,20 +219,6 @@ def _as_written(filters: Filters) -> dict[str, Any]:
     return {name: value for name, value in given.items() if (name, value) != ("date_field", "date")} | (
         {"metadata": conditions} if conditions else {}
     )
-
-
-def _scope(library: Library, filters: Filters, options: Options) -> str:
-    """The person's own filters in words, with dates as they were resolved; "" without any. Raises FilterError."""
-    resolved, day_field = library.resolved_dates(filters, today=options.today)
-    given: dict[str, Any] = {
-        name: value
-        for name, value in asdict(filters).items()
-        if value and name not in {"after", "before", "during", "date_field", "metadata", "documents", "within"}
-    }
-    parts = [f"{name} {', '.join(value) if isinstance(value, tuple | list) else value}" for name, value in given.items()]
-    parts += [f"{test.key} {test.operator} {test.value}" for test in filters.metadata]
-    dated = render.date_range(resolved, day_field)
-    return render.one_line("; ".join([*parts, *([dated] if dated else [])]))
 
 
 def limits(*, steps: int | None, calls: int | None, tokens: int | None, cost: float | None, seconds: float | None) -> Limits:
