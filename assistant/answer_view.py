@@ -13,7 +13,7 @@ from typing import Any
 
 from assistant import render, settings
 from assistant.citations import Checked, origin, source
-from assistant.conversation import Turn
+from assistant.conversation import Turn, Withheld
 from assistant.errors import ArchivistError
 from assistant.events import CallFinished, Event, StepFinished, StepStarted
 
@@ -91,7 +91,15 @@ def footer(turn: Turn, terminal: render.Terminal) -> None:
         terminal.write(verdicts)
     if turn.coverage is not None:
         terminal.write(render.coverage_note(turn.coverage))
+    if turn.withheld is not None:
+        terminal.write(render.one_line(withheld_line(turn.withheld)))
     terminal.write(terminal.style(render.one_line(" · ".join(parts)), "2"))
+
+
+def withheld_line(withheld: Withheld) -> str:
+    """What the model was not given: "withheld from this model: 4 documents (private), 2 of them among what was looked for"."""
+    line = f"withheld from this model: {_several(withheld.documents, 'document')} ({', '.join(withheld.patterns)})"
+    return f"{line}, {withheld.hits} of them among what was looked for" if withheld.hits else line
 
 
 def verdict_line(checked: Checked) -> str:
@@ -164,6 +172,7 @@ def as_object(turn: Turn) -> dict[str, Any]:
         "queries": [{"key": query.key, "source": source(query), **origin(query)} for query in turn.queries],
         "coverage": asdict(turn.coverage) if turn.coverage else None,
         "scope": turn.scope or None,
+        "withheld": asdict(turn.withheld) if turn.withheld else None,
         "usage": {
             "input_tokens": turn.usage.input_tokens,
             "output_tokens": turn.usage.output_tokens,

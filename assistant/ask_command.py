@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to ask: the model and the limits, and how to show what comes back."""
+    """How to ask: the model and the limits, and how to show what comes back.
+
+    instructions, descriptions, local_only: as a Conversation takes them.
+    """
 
     model: str | None = None
     base_url: str | None = None
@@ -42,6 +45,9 @@ class Options:
     history: bool = True
     record: Path | None = None
     today: date | None = None
+    instructions: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    local_only: Sequence[str] = ()
 
 
 def ask(library: Library, question: str, filters: Filters, options: Options) -> None:
@@ -54,9 +60,7 @@ def show_request(library: Library, question: str, filters: Filters, options: Opt
     """Print the exact first body that would be posted, without the key; send nothing."""
     backend = _backend(library, options)
     try:
-        talk = Conversation(
-            library, backend, scope=filters, scope_words=scope_words(library, filters, options.today), today=options.today
-        )
+        talk = begin(library, backend, filters, options, options.today)
         body = settings.redact(json.dumps(talk.request_body(question), ensure_ascii=False, indent=2))
         render.out().write(render.safe(body))
     finally:
@@ -115,16 +119,9 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
         if options.record and not os.access(options.record.absolute().parent, os.W_OK):
             raise UserError(f"--record: {options.record} cannot be written", "name a file in a folder that is there and yours")
         self._backend = _backend(library, options)
-        self._today = options.today or _recorded_day(self._backend) or dates.today()
+        self._today = options.today or recorded_day(self._backend) or dates.today()
         self._recorder = Recorder(self._backend) if options.record else None
-        self._conversation = Conversation(
-            library,
-            self._recorder or self._backend,
-            scope=filters,
-            scope_words=scope_words(library, filters, options.today),
-            limits=options.limits,
-            today=self._today,
-        )
+        self._conversation = begin(library, self._recorder or self._backend, filters, options, self._today)
 
     def __enter__(self) -> _talking:
         return self
@@ -173,7 +170,22 @@ def _backend(library: Library, options: Options) -> Backend:
     return backends.resolve(choice.spec, library=library, today=options.today, base_url=options.base_url, stream=options.stream)
 
 
-def _recorded_day(backend: Backend) -> date | None:
+def begin(library: Library, backend: Backend, filters: Filters, options: Options, today: date | None) -> Conversation:
+    """A conversation as the options want it, on a day. Raises FilterError for filters that are not understood."""
+    return Conversation(
+        library,
+        backend,
+        scope=filters,
+        scope_words=scope_words(library, filters, options.today),
+        limits=options.limits,
+        today=today,
+        instructions=options.instructions,
+        descriptions=options.descriptions,
+        local_only=options.local_only,
+    )
+
+
+def recorded_day(backend: Backend) -> date | None:
     """The day of a recording: its phrases such as "last month" were resolved from it."""
     day = getattr(backend, "today", None)
     return date.fromisoformat(day) if isinstance(day, str) else None

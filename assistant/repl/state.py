@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from assistant.ask_command import Options
 from assistant.errors import UserError
 from assistant.messages import Usage
 from assistant.repl.spinner import Spinner
@@ -20,6 +18,7 @@ from assistant.repl.warming import Warming
 from search import Filters, Library
 
 if TYPE_CHECKING:
+    from assistant.ask_command import Options
     from assistant.backends import Choice
     from assistant.backends.base import Backend
     from assistant.conversation import Conversation, Turn
@@ -63,6 +62,7 @@ class Session:
 
     def __init__(self, start: Start) -> None:
         self.path = start.library
+        self.today = start.how.today  # the day that phrases count from, None for the real one
         self.how = start.how
         self.typing = start.typing
         self.rich = start.rich
@@ -103,11 +103,6 @@ class Session:
             self.library.close()
 
     # The conversation and its model
-
-    @property
-    def today(self) -> date | None:
-        """The day that phrases count from, None for the real one."""
-        return self.how.today
 
     @property
     def model(self) -> str:
@@ -230,21 +225,14 @@ class Session:
                 self.warming.wait()
 
     def _begin(self) -> Conversation:
-        from assistant import backends
-        from assistant.conversation import Conversation
+        from assistant import ask_command, backends
 
         self.choice = backends.choose(self.how.model)
         if self.how.model is None and not self.how.quiet:
             self.announced.append(f"model: {self.choice.spec} ({self.choice.why})")
         self._backend = self._resolved(self.choice.spec)
-        return Conversation(
-            self.library,
-            self._backend,
-            scope=self.filters,
-            scope_words=self.scope,
-            limits=self.how.limits,
-            today=self.today,
-        )
+        self.today = self.today or ask_command.recorded_day(self._backend)
+        return ask_command.begin(self.library, self._backend, self.filters, self.how, self.today)
 
     def _resolved(self, spec: str) -> Backend:
         from assistant import backends

@@ -6,7 +6,8 @@ Everything is written once and stays where it is; only the line of the spinner c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from typing import Literal
 
 from assistant import answer_view, render, settings
@@ -43,14 +44,15 @@ class TurnView:
             return f"{len(self._running)} calls"
         return render.one_line(self._running[0])[:24] if self._running else self._waits_for
 
-    def show(self, events: Iterator[Event | Answered]) -> Turn:
-        """Show a turn to its end and return it."""
-        for event in events:
-            if isinstance(event, Answered):
-                with self._spinner.aside():
-                    self._finish(event.turn)
-                return event.turn
-            self._take(event)
+    def show(self, events: Generator[Event | Answered, None, None]) -> Turn:
+        """Show a turn to its end and return it; however this ends, the conversation has put the turn in order."""
+        with closing(events):
+            for event in events:
+                if isinstance(event, Answered):
+                    with self._spinner.aside():
+                        self._finish(event.turn)
+                    return event.turn
+                self._take(event)
         raise UserError("the turn ended without an answer")
 
     def _take(self, event: Event) -> None:

@@ -38,7 +38,7 @@ class Terminal:
             words[0], list(words[1:]), env=environment, dimensions=(rows, columns), cwd=cwd, timeout=None, encoding=None
         )
         self.raw = b""
-        self._screen = _Answering(columns, rows, lambda data: self.type(data))
+        self._screen = _Answering(columns, rows, self.type)
         self._stream = pyte.ByteStream(self._screen)
 
     def __enter__(self) -> Self:
