@@ -49,7 +49,7 @@ class Answer:
         """Write what is still missing of the answer, then the sources, what failed in it, the queries, and what came nearest."""
         self._write(turn.unprinted if self._begun else turn.checked.text)
         out = self._terminal
-        doubts = [settings.redact(line) for line in render.doubt_lines(turn.checked)]
+        doubts = [line for doubt in render.doubt_lines(turn.checked) for line in _fitted(settings.redact(doubt), out)]
         for lines in (render.source_lines(turn.checked, out), doubts):
             if lines:
                 out.write()
@@ -86,14 +86,18 @@ def footer(turn: Turn, terminal: render.Terminal) -> None:
         parts.append(_cost(turn.usage.cost))
     parts.append(f"{turn.seconds:.1f} s")
     terminal.write()
-    verdicts = verdict_line(turn.checked)
-    if verdicts:
-        terminal.write(verdicts)
-    if turn.coverage is not None:
-        terminal.write(render.coverage_note(turn.coverage))
-    if turn.withheld is not None:
-        terminal.write(render.one_line(withheld_line(turn.withheld)))
-    terminal.write(terminal.style(render.one_line(" · ".join(parts)), "2"))
+    said = [verdict_line(turn.checked)]
+    said += [render.coverage_note(turn.coverage)] if turn.coverage is not None else []
+    said += [render.one_line(withheld_line(turn.withheld))] if turn.withheld is not None else []
+    for line in (line for text in said if text for line in _fitted(text, terminal)):
+        terminal.write(line)
+    for line in _fitted(render.one_line(" · ".join(parts)), terminal):
+        terminal.write(terminal.style(line, "2"))
+
+
+def _fitted(text: str, terminal: render.Terminal) -> list[str]:
+    """A line, broken between words where a terminal is too narrow for it."""
+    return render.wrapped(text, terminal.width) if terminal.interactive else [text]
 
 
 def withheld_line(withheld: Withheld) -> str:

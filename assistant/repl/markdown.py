@@ -62,7 +62,7 @@ def lines(text: str, *, width: int, styled: bool) -> list[str]:
         empty = not _STYLE_CODE.sub("", line).strip()
         if not empty:
             kept.append(" " * indent + line)
-        elif kept and (kept[-1] or "```" in begun or "~~~" in begun):  # rich sets tables and code far apart
+        elif kept and kept[-1]:  # rich sets tables and code far apart
             kept.append("")
     while kept and not kept[-1]:
         kept.pop()

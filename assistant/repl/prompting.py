@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from itertools import islice
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
+from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.filters import Condition, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -47,12 +49,13 @@ class TerminalReader:
         self._once: Callable[[], None] | None = once
         self._pastes = Pastes()
         self.catalogue = Catalogue(session.catalogue)
+        completing = Completing(session, self.catalogue)
         self._prompt: PromptSession[str] = PromptSession(
             message=self._message,
             history=history_file.opened(keep=session.how.history, unfolded=self._pastes.unfolded, say=session.announced.append),
-            completer=Completing(session, self.catalogue),
+            completer=completing,
             complete_while_typing=Condition(_types_a_command),
-            key_bindings=_bindings(self._pastes),
+            key_bindings=_bindings(self._pastes, completing),
             multiline=True,
             prompt_continuation=self._continuation,
             bottom_toolbar=self._toolbar,
@@ -133,7 +136,7 @@ def library_name(session: Session) -> str:
     return path.parent.name if usual else path.stem
 
 
-def _bindings(pastes: Pastes) -> KeyBindings:
+def _bindings(pastes: Pastes, completing: Completing) -> KeyBindings:
     keys = KeyBindings()
     typing = has_focus("DEFAULT_BUFFER") & ~is_searching
 
@@ -148,6 +151,18 @@ def _bindings(pastes: Pastes) -> KeyBindings:
     @keys.add("escape", "enter", filter=typing)
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
+
+    @keys.add("tab", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        wanted = CompleteEvent(completion_requested=True)
+        found = list(islice(completing.get_completions(buffer.document, wanted), 2))
+        if len(found) == 1:
+            buffer.apply_completion(found[0])
+        elif buffer.complete_state:
+            buffer.complete_next()
+        else:
+            buffer.start_completion(insert_common_part=True)
 
     @keys.add("c-c", filter=typing)
     def _(event: KeyPressEvent) -> None:

@@ -1,6 +1,7 @@
 """`archivist` with the stand-in embedder, as a program of its own, for tests that watch a terminal.
 
-REPL_SLOW names a file: while it is there, each keyword search waits; it is said in REPL_BUSY that one does.
+REPL_SLOW names a file: while it is there, each search waits, and the file REPL_BUSY says that one does. REPL_MODEL names a file
+without which the embedding model is not there yet.
 """
 
 from __future__ import annotations
@@ -30,8 +31,15 @@ def slowed(search):  # type: ignore[no-untyped-def]
     return run
 
 
+def load(*_: object, **__: object) -> StandIn:
+    end = time.monotonic() + 120
+    while os.environ.get("REPL_MODEL") and not Path(os.environ["REPL_MODEL"]).exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    return StandIn()
+
+
 if __name__ == "__main__":
-    embedding.load_embedder = lambda *_, **__: StandIn()  # type: ignore[assignment,return-value]
+    embedding.load_embedder = load  # type: ignore[assignment]
     if os.environ.get("REPL_SLOW"):
         Library.hybrid_search = slowed(Library.hybrid_search)  # type: ignore[method-assign]
     main(sys.argv[1:])

@@ -92,8 +92,8 @@ class Terminal:
         """Wait until a text, a pattern's match or a condition is there; the whole text. after: only what stands behind that."""
         end = time.monotonic() + seconds
         while True:
-            shown = self.text.rpartition(after)[2] if after else self.text
-            if wanted(shown) if callable(wanted) else re.search(wanted, shown):
+            _, found, shown = self.text.rpartition(after) if after else ("", "yes", self.text)
+            if found and (wanted(shown) if callable(wanted) else re.search(wanted, shown, re.MULTILINE)):
                 return self.text
             if time.monotonic() > end or not self._take(0.05):
                 raise AssertionError(f"never seen: {wanted!r}\n{'-' * 40}\n{self.text}\n{'-' * 40}")

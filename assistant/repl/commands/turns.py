@@ -52,7 +52,7 @@ def trace(session: Session, typed: str) -> Next:
         raise UsageError(f"/trace: got {typed!r}, want on, off or nothing", "/trace on")
     lines = [line for event in session.happened for line in trace_lines(event)]
     if not lines:
-        raise UserError("/trace: nothing was asked yet", "ask a question first")
+        raise UserError("/trace: the last turn had no steps, or there was none", "ask a question first")
     for line in lines:
         out.write(line)
     return None
