@@ -60,7 +60,8 @@ class ToolOutput:
     """What a tool gives back: `value` is what the model reads, the rest is for the person and for checking the answer.
 
     value: anything that JSON can hold. summary: one line for the trace ("5 hits in 3 documents"). resolved: filters and date
-    ranges as they were understood. counted: the answer is a count or a list, so that coverage belongs beside it.
+    ranges as they were understood. counted: the answer is a count or a list, so that coverage belongs beside it. withheld: ids of
+    documents that would be in it, were they not kept from the model.
     """
 
     value: Any
@@ -68,6 +69,7 @@ class ToolOutput:
     evidence: tuple[Evidence, ...] = ()
     resolved: Mapping[str, str] = field(default_factory=dict)
     counted: bool = False
+    withheld: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, init=False)
