@@ -193,7 +193,11 @@ def recorded_day(backend: Backend) -> date | None:
 
 def _as_written(filters: Filters) -> dict[str, Any]:
     """The person's own filters in the form of a case: what was given, metadata as conditions."""
-    given = {name: value for name, value in asdict(filters).items() if value and name not in {"metadata", "documents", "within"}}
+    given = {
+        name: value
+        for name, value in asdict(filters).items()
+        if value and name not in {"metadata", "documents", "within", "hidden"}
+    }
     conditions = []
     for one in filters.metadata:
         value = ", ".join(one.value) if isinstance(one.value, tuple) else one.value

@@ -10,17 +10,14 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
-from pathlib import Path
 
 from assistant import prompts
 from assistant.backends.base import Backend
 from assistant.blocks import Blocks
 from assistant.citations import Checker
 from assistant.events import BlockFinished, CallFinished, Ended, Event, Notice, StepFinished, StepStarted, TextPiece
-from assistant.loop import Limits, Loop
-from assistant.messages import Message, Request, ToolCall
-from assistant.search_tools import build
-from assistant.table_tools import build_table_tools
+from assistant.loop import WITHOUT_TOKENS, Limits, Loop
+from assistant.messages import Message, Request, ToolCall, split_turns
 from assistant.tools import Evidence, Toolbox
 from assistant.turn import (
     NEAREST,
@@ -34,8 +31,9 @@ from assistant.turn import (
     outcome,
     presentable,
     question_of,
-    split_turns,
 )
+from assistant.window import Window
+from assistant.withholding import Reach, sets_named, without_origin
 from search import Filters, Library, dates
 from search.errors import UserError
 
@@ -47,6 +45,7 @@ class _Seen:
     question: str
     answered_by: str
     attached: str = ""
+    guard: tuple[str, ...] = ()
     calls: list[CallFinished] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     blocks: Blocks = field(default_factory=lambda: Blocks(str))
@@ -54,7 +53,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A turn that is over. keys: of the evidence that came with it."""
+    """A turn that is over. guard: the patterns that were withheld meanwhile. keys: of the evidence that came with it."""
 
     question: str
     messages: tuple[Message, ...]
@@ -92,15 +91,22 @@ class Conversation:
         self._scope_words = scope_words
         self._instructions = instructions
         self._descriptions = dict(descriptions or {})
-        self._local_only = tuple(local_only)
-        self.toolbox = self._tools(scope or Filters())
         self._turns: list[_Kept] = []
         self._evidence: dict[str, Evidence] = {}
+        self._unsafe: set[int] | None = None
+        self._untold = False
+        self._window: Window | None = None
+        self._reach = Reach(library, scope or Filters(), today, local_only)
 
     @property
     def messages(self) -> list[Message]:
         """All that was said so far, whether it is still sent or not."""
         return [message for turn in self._turns for message in turn.messages]
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools of the model now. Raises ProviderError where it must be asked whether it runs here."""
+        return self._reach.toolbox(guarded=bool(self._guard()))
 
     def ask(self, question: str, attached: str = "") -> Generator[Event | Answered, None, None]:
         """Ask one question. attached: a text that came beside it, given to the model as data.
@@ -108,14 +114,20 @@ class Conversation:
         Raises ProviderError when the model cannot be reached, UserError for limits that cannot be kept. After any exception,
         KeyboardInterrupt included, the conversation is valid and can go on.
         """
-        loop = Loop(self._backend, self.toolbox, self._limits)
-        seen = _Seen(question, self._backend.name, attached)
-        before = set(self._evidence)
+        seen = _Seen(question, self._backend.name, attached, self._guard())
+        if seen.guard:
+            self._reach.refuse(attached)
         tools = self._backend.capabilities.tools
+        history = self._history(seen.guard)
+        loop = Loop(self._backend, self.toolbox, self._limits, window=self._window_of())
+        before = set(self._evidence)
         asked = prompts.with_attached(question if tools else self._with_first_search(question, seen), attached)
         closing = prompts.STOPPED
         try:
-            for event in loop.run(self._system(declared=tools), self.messages, asked):
+            for notice in self._news():
+                seen.notices.append(notice)
+                yield Notice(notice)
+            for event in loop.run(self._system(declared=tools), history, asked):
                 yield event
                 if isinstance(event, StepStarted):
                     seen.blocks = Blocks(self._shown_by(seen))
@@ -132,16 +144,25 @@ class Conversation:
                     closing = turn.answer
                     yield Answered(turn)
         finally:
-            self._keep(question, loop.messages, closing, tuple(key for key in self._evidence if key not in before))
+            self._keep(seen, loop.messages, closing, tuple(key for key in self._evidence if key not in before))
 
     def switch(self, backend: Backend) -> tuple[str, ...]:
-        """Go on with another model. Returns what the person should know: what it is not given of what was said so far."""
-        self._backend = backend
-        return ()
+        """Go on with another model. Returns what the person should know: what it is not given of what was said so far.
+
+        Raises ProviderError where the model must be asked whether it runs here; the conversation then stays with the one before.
+        """
+        before, self._backend = self._backend, backend
+        self._unsafe, self._window = None, None
+        try:
+            self._history(self._guard())
+        except BaseException:
+            self._backend = before
+            raise
+        return self._news()
 
     def rescope(self, scope: Filters, words: str) -> None:
         """The person's own filters, and the same in words, from the next question on. Raises FilterError."""
-        self.toolbox = self._tools(scope)
+        self._reach = Reach(self._library, scope, self._day, self._reach.patterns, sets=sets_named(self.messages))
         self._scope_words = words
 
     def snapshot(self) -> Snapshot:
@@ -160,6 +181,8 @@ class Conversation:
         guards = snapshot.guards if len(snapshot.guards) == len(turns) else [()] * len(turns)
         self._turns = [_Kept(*each) for each in zip(questions, turns, guards, strict=True)]
         self._evidence = {found.key: found for found in snapshot.evidence}
+        self._unsafe, self._window = None, None
+        self._reach = Reach(self._library, self._reach.scope, self._day, self._reach.patterns, sets=sets_named(self.messages))
 
     def undo(self) -> str | None:
         """Take the last turn back; its question as it was typed, None when there is no turn."""
@@ -168,51 +191,95 @@ class Conversation:
         last = self._turns.pop()
         for key in last.keys:
             self._evidence.pop(key, None)
+        self._unsafe, self._window = None, None
         return last.question
 
     def clear(self) -> None:
         """Forget what was said; model, filters and instructions stay."""
         self._turns.clear()
         self._evidence.clear()
+        self._unsafe, self._window = None, None
 
     def size(self) -> Size:
-        """How long the next request is before its question, and what the model takes."""
-        text = self._system(declared=True) + "".join(m.text for m in self.messages)
-        return Size(len(text) // 4, self._backend.capabilities.context_length)
+        """How long the next request is before its question, and what the model takes. Raises ProviderError."""
+        known = self._backend.capabilities
+        system = Message("system", self._system(declared=known.tools))
+        history = self._history(self._guard())
+        window = self._window_of() or Window(None)
+        return Size(window.tokens((system, *history), self.toolbox.declarations() if known.tools else ()), known.context_length)
 
     def request_body(self, question: str) -> object:
-        """The first body that `ask` would post to a model that takes tools. Nothing is sent, not even to learn whether it does."""
-        messages = (Message("system", self._system(declared=True)), *self.messages, Message("user", question))
-        return self._backend.body(Request(messages, self.toolbox.declarations()))
+        """The first body that `ask` would post to a model that takes tools. Nothing is sent, not even to learn whether it does.
 
-    def _tools(self, scope: Filters) -> Toolbox:
-        return Toolbox((*build(self._library, scope, today=self._day), *build_table_tools(self._library, scope, today=self._day)))
+        Where something is withheld, a model that must be asked whether it runs here counts as one elsewhere.
+        """
+        guard = self._guard(ask=False)
+        box = self._reach.toolbox(guarded=bool(guard))
+        history = self._history(guard)
+        messages = (Message("system", self._system_over(box, guard)), *history, Message("user", question))
+        return self._backend.body(Request(messages, box.declarations()))
 
-    def _keep(self, question: str, new: tuple[Message, ...], closing: str, keys: tuple[str, ...]) -> None:
+    def _guard(self, *, ask: bool = True) -> tuple[str, ...]:
+        """The patterns that are withheld from the model now. ask: whether a server may be asked for it."""
+        if not self._reach.patterns:
+            return ()
+        if not ask and self._backend.name.partition(":")[0] not in WITHOUT_TOKENS:
+            return self._reach.patterns
+        return () if self._backend.capabilities.local else self._reach.patterns
+
+    def _history(self, guard: tuple[str, ...]) -> list[Message]:
+        """What of the conversation may be sent."""
+        if not guard:
+            return self.messages
+        if self._unsafe is None:
+            self._unsafe = self._reach.unsafe([(turn.messages, turn.guard) for turn in self._turns])
+            self._untold = bool(self._unsafe)
+        sent: list[Message] = []
+        for number, turn in enumerate(self._turns):
+            if number not in self._unsafe:
+                sent += turn.messages if turn.guard else without_origin(turn.messages)
+        return sent
+
+    def _news(self) -> tuple[str, ...]:
+        """What the person should know, and has not been told yet, of what the model is not given."""
+        if not self._untold or not self._unsafe:
+            return ()
+        self._untold = False
+        turns = f"{len(self._unsafe)} earlier turns are" if len(self._unsafe) > 1 else "1 earlier turn is"
+        patterns = ", ".join(self._reach.patterns)
+        return (f"{turns} not sent to {self._backend.name}: made with what is withheld from it ({patterns})",)
+
+    def _window_of(self) -> Window | None:
+        """The window of the model; None where none is asked."""
+        if self._window is None and self._backend.name.partition(":")[0] not in WITHOUT_TOKENS:
+            self._window = Window(self._backend.capabilities.context_length)
+        return self._window
+
+    def _keep(self, seen: _Seen, new: tuple[Message, ...], closing: str, keys: tuple[str, ...]) -> None:
         """Add a turn to the conversation; a question that nothing came of is left out, and every turn ends with an answer."""
         if len(new) > 1:
             ended = new if new[-1].role == "assistant" else (*new, Message("assistant", closing))
-            self._turns.append(_Kept(question, ended, (), keys))
+            self._turns.append(_Kept(seen.question, ended, seen.guard, keys))
 
     def _system(self, *, declared: bool) -> str:
         """The system message. declared: the model takes declarations of tools."""
+        return self._system_over(self.toolbox, self._guard(), declared=declared)
+
+    def _system_over(self, box: Toolbox, guard: tuple[str, ...], *, declared: bool = True) -> str:
         return prompts.system(
             self._today,
             self._scope_words,
-            tables="query_table" in self.toolbox.tools,
-            tools_as_text=() if declared else self.toolbox.declarations(),
-            folders=self._folders(),
+            tables="query_table" in box.tools,
+            tools_as_text=() if declared else box.declarations(),
+            folders=self._reach.folders(self._descriptions, guarded=bool(guard)),
             instructions=self._instructions,
         )
 
-    def _folders(self) -> dict[str, str]:
-        """What the person says of the roots, by their names."""
-        if not self._descriptions:
-            return {}
-        roots = [Path(root) for root in self._library.count_documents(group_by="root")]
-        said = {Path(place).expanduser(): text for place, text in self._descriptions.items()}
-        texts = {root.name: said.get(root, said.get(Path(root.name), "")) for root in roots}
-        return {name: text for name, text in texts.items() if text}
+    def _withheld(self, seen: _Seen) -> Withheld | None:
+        """What the turn could not see; None where that is nothing."""
+        documents = self._reach.withheld() if seen.guard else 0
+        hits = {found for call in seen.calls if call.ran.output is not None for found in call.ran.output.withheld}
+        return Withheld(documents, seen.guard, len(hits)) if documents else None
 
     def _with_first_search(self, question: str, seen: _Seen) -> str:
         """For a model without tools: the question with the passages of a first search as data."""
@@ -275,6 +342,7 @@ class Conversation:
             seconds=ended.seconds,
             notices=tuple(seen.notices),
             at=datetime.now().astimezone().isoformat(timespec="seconds"),
+            withheld=self._withheld(seen),
         )
 
     def _stored_text(self, key: str) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from assistant import prompts, render, settings
 from assistant.citations import Checked
@@ -102,12 +101,6 @@ class Size:
     window: int | None
 
 
-def split_turns(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """The turns of a conversation: each begins with a message of the person. What stands before the first is left out."""
-    places = [place for place, message in enumerate(messages) if message.role == "user"]
-    return [tuple(messages[start:end]) for start, end in pairwise([*places, len(messages)])]
-
-
 def question_of(turn: Sequence[Message]) -> str:
     """The question of a turn, without what was attached to it."""
     return prompts.split_attached(turn[0].text)[0]
@@ -172,5 +165,4 @@ __all__ = [
     "outcome",
     "presentable",
     "question_of",
-    "split_turns",
 ]
