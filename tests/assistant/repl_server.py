@@ -2,7 +2,7 @@
 
 A line of the script, a file of JSON lines, is one of {"text": ...}, {"call": NAME, "arguments": {...}}, {"status": 500} and
 {"hang": true}; a text with "until" stops in its middle until the file named there exists. The last line stays. [KEY] in a text
-becomes the first citation key of all tool results. It prints its port, and counts its requests in the file named by its second
+becomes the first citation key of the last tool result. It prints its port, and counts its requests in the file named by its second
 argument.
 """
 
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _text(self, line: dict[str, Any], body: str) -> None:
         told = [message["content"] for message in json.loads(body)["messages"] if message["role"] == "tool"]
-        keys = _KEY.findall("".join(map(str, told)))
+        keys = _KEY.findall(str(told[-1])) if told else []
         text = line["text"].replace("[KEY]", f"[{keys[0]}]" if keys else "")
         pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
         for number, piece in enumerate(pieces):
