@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to ask: the model and the limits, and how to show what comes back."""
+    """How to ask: the model and the limits, and how to show what comes back.
+
+    instructions: the person's own, to the model. descriptions: of folders, by their full path. local_only: globs and folders that
+    no cloud model is given.
+    """
 
     model: str | None = None
     base_url: str | None = None
@@ -41,6 +45,9 @@ class Options:
     history: bool = True
     record: Path | None = None
     today: date | None = None
+    instructions: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    local_only: tuple[str, ...] = ()
 
 
 def ask(library: Library, question: str, filters: Filters, options: Options) -> None:
@@ -221,13 +228,9 @@ def _scope(library: Library, filters: Filters, options: Options) -> str:
     return render.one_line("; ".join([*parts, *([dated] if dated else [])]))
 
 
-def limits(*, steps: int | None, calls: int | None, tokens: int | None, cost: float | None, seconds: float | None) -> Limits:
-    """Limits from the command line; None keeps the default. Raises UsageError for a limit that is not above 0."""
-    for name, value in (("steps", steps), ("calls", calls), ("tokens", tokens), ("cost", cost), ("seconds", seconds)):
-        if value is not None and not value > 0:
-            raise UsageError(f"--max-{name}: got {value:g}, want more than 0")
-    usual = Limits()
-    return Limits(steps=steps or usual.steps, calls=calls or usual.calls, tokens=tokens, cost=cost, seconds=seconds)
+def limits(chosen: settings.Settings) -> Limits:
+    """The limits that the settings give a turn."""
+    return Limits(**asdict(chosen.limits))
 
 
 def question_from(words: str | None, *, again: bool) -> str | None:
