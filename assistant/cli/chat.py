@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from assistant import options, render
+from assistant import options, render, settings
+from assistant.cli.ask import how_to_ask, turn_options
 
 
 @click.command()
@@ -15,15 +16,7 @@ from assistant import options, render
 @options.library_option
 @options.embedder_option
 @options.filter_options
-@click.option("--trace", is_flag=True, help="Show each step: tool, arguments, filters, hits, time, tokens, cost.")
-@click.option("--max-steps", type=int, metavar="N", help="Requests to the model in a turn.  [default: 10]")
-@click.option("--max-calls", type=int, metavar="N", help="Tool calls in a turn.  [default: 40]")
-@click.option("--max-tokens", type=int, metavar="N", help="Input and output tokens of a turn.")
-@click.option("--max-cost", type=float, metavar="USD", help="Of a turn. Refused when the model's price is not known.")
-@click.option("--max-seconds", type=float, metavar="S", help="Seconds of a turn.")
-@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server, with -m openrouter:MODEL; key: ARCHIVIST_API_KEY.")
-@click.option("--no-stream", is_flag=True, help="Wait for whole replies.")
-@click.option("--no-history", is_flag=True, help="Keep nothing of what is typed and answered.")
+@turn_options
 @options.quiet_option
 def chat(**given: Any) -> int:
     """Ask questions in a row, with commands beside them (/help).
@@ -39,27 +32,16 @@ def chat(**given: Any) -> int:
 
 def run(given: dict[str, Any]) -> int:
     """A session with the options of `chat`, or those of `ask` without a question; returns the exit code."""
-    from assistant import ask_command
     from assistant.repl import app
     from assistant.repl.state import Start
 
-    limits = ask_command.limits(**{name: given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
-    how = ask_command.Options(
-        model=given["model"],
-        base_url=given["base_url"],
-        limits=limits,
-        trace=given["trace"],
-        quiet=given["quiet"],
-        stream=not given["no_stream"],
-        history=not given["no_history"],
-        today=given["today"],
-    )
     typing = sys.stdin is not None and sys.stdin.isatty()
     start = Start(
         library=options.library_path(given["library"]),
         embedder=given["embedder"],
         filters=options.filters(given),
-        how=how,
+        how=how_to_ask(given),
+        editor=settings.load().editor,
         typing=typing,
         rich=typing and render.out().interactive,
     )

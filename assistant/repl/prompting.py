@@ -17,7 +17,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.styles import Style
 
-from assistant import render
+from assistant import render, settings
 from assistant.repl import commands, filtering, history_file
 from assistant.repl.completing import Catalogue, Completing
 from assistant.repl.fences import is_open, unfenced
@@ -48,6 +48,7 @@ class TerminalReader:
         self._session = session
         self._once: Callable[[], None] | None = once
         self._pastes = Pastes()
+        self._library = library_name(session)
         self.catalogue = Catalogue(session.catalogue)
         completing = Completing(session, self.catalogue)
         self._prompt: PromptSession[str] = PromptSession(
@@ -97,7 +98,7 @@ class TerminalReader:
     def _toolbar(self) -> StyleAndTextTuples:
         """Model, library, filters; what is being loaded goes before the filters, which the prompt has already."""
         session = self._session
-        parts = [session.model or "choosing a model", library_name(session)]
+        parts = [session.model or "choosing a model", self._library]
         if session.warming.loading:
             parts.append("loading the embedding model")
         elif session.warming.failure is not None:
@@ -130,10 +131,9 @@ class Pastes:
 
 
 def library_name(session: Session) -> str:
-    """The library in one word: its file's name, or its folder's where the file has the usual name."""
-    path = session.path
-    usual = path.name == "library.db"
-    return path.parent.name if usual else path.stem
+    """The library in one word: its name in the settings, else its file's, or its folder's where the file has the usual name."""
+    named = settings.library_name(session.path)
+    return named or (session.path.parent.name if session.path.name == "library.db" else session.path.stem)
 
 
 def _bindings(pastes: Pastes, completing: Completing) -> KeyBindings:

@@ -37,6 +37,7 @@ class Start:
     how: Options
     typing: bool
     rich: bool
+    editor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Session:
         self.rich = start.rich
         self.filters = start.filters
         self.trace = start.how.trace
-        self.editor: str | None = None
+        self.editor = start.editor
         self.spinner = Spinner(on=start.rich)
         self.announced: list[str] = []
         self._embedder_name = start.embedder
