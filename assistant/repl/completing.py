@@ -27,6 +27,7 @@ _FILES = 5000
 _PAGE = 1000
 _OFFERED = 50
 _LEAST = 2  # characters of a word in a question before anything is offered for it
+_LOOSE = 3  # the rank of names that only hold the letters
 _WORD = re.compile(r"\S*\Z")
 _FILTER_WORD = re.compile(r"(?:[a-z-]+:|--[a-z-]+[ =])?(?:\"[^\"]*|\S*)\Z")
 _FIELDS = ("category", "tag", "format", "author", "language")
@@ -34,9 +35,10 @@ _FIELDS = ("category", "tag", "format", "author", "language")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of a library. files: paths, the first so many. values: of each filter that has names."""
+    """Names to complete. files: paths, the first so many. conversations: those that have a name. values: of filters, by filter."""
 
     files: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -44,8 +46,9 @@ class Names:
 class Catalogue:
     """The names of a library, read behind."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, *, history: bool) -> None:
         self._library = library
+        self._history = history
         self.names = Names()
 
     def reload(self) -> threading.Thread:
@@ -64,7 +67,21 @@ class Catalogue:
             files += [document.path for document in page.items]
             if len(files) >= page.total or not page.items:
                 break
-        self.names = Names(tuple(files), tuple(table.name for table in library.tables.describe()), values)
+        tables = tuple(table.name for table in library.tables.describe())
+        self.names = Names(tuple(files), self._conversations(), tables, values)
+
+    def _conversations(self) -> tuple[str, ...]:
+        """The names of the conversations that are kept."""
+        from assistant.errors import HistoryError
+        from assistant.history import History, place
+
+        if not self._history or not place().exists():
+            return ()
+        try:
+            with History.open() as history:
+                return tuple(one.name for one in history.sessions(_PAGE) if one.name)
+        except HistoryError:  # /sessions tells what is wrong with the file
+            return ()
 
 
 class Completing(Completer):
@@ -110,6 +127,7 @@ class Completing(Completer):
             "file": lambda: (*self._numbers(typed), *_fitting(typed, names.files, "")),
             "table": lambda: _fitting(word, names.tables, "table"),
             "number": lambda: self._numbers(typed),
+            "conversation": lambda: _fitting(typed, names.conversations, ""),
             "place": lambda: _places(typed),
         }
         if kind in ways:
@@ -152,13 +170,15 @@ def _places(typed: str) -> Iterator[Completion]:
 
 
 def _fitting(word: str, names: Iterable[str], kind: str) -> Iterator[Completion]:
-    """Names that begin with a word, then those that hold it, then those that hold its letters in order."""
+    """Names that begin with a word, then those that hold it; without any, those that hold its letters in order."""
     wanted = word.casefold()
     ranked = []
     for name in names:
         rank = _rank(wanted, name.casefold())
         if rank is not None:
             ranked.append((rank, len(name) if wanted else 0, name))
+    if any(rank < _LOOSE for rank, _, _ in ranked):
+        ranked = [one for one in ranked if one[0] < _LOOSE]
     for _, _, name in sorted(ranked, key=lambda one: one[:2])[:_OFFERED]:
         shown = render.one_line(name)
         if shown == name:  # a name that a terminal would obey is not typed for anybody
@@ -173,7 +193,7 @@ def _rank(wanted: str, name: str) -> int | None:
     if wanted in name:
         return 2
     letters = iter(name)
-    return 3 if len(wanted) >= _LEAST and all(sign in letters for sign in wanted) else None
+    return _LOOSE if len(wanted) >= _LEAST and all(sign in letters for sign in wanted) else None
 
 
 def _last(pattern: re.Pattern[str], text: str) -> str:

@@ -98,7 +98,7 @@ def why_lines(entry: Numbered) -> list[str]:
         if found.hit is not None:
             lines.append(f"      {render.explained(found.hit)}")
         if found.filters:
-            lines.append(f"      within {render.one_line(found.filters)}")
+            lines.append(f"      filters: {render.one_line(found.filters)}")
     if not entry.found:
         lines.append("    cited from an earlier turn; how it was found is told by /why right after that turn")
     return lines

@@ -49,7 +49,7 @@ class TerminalReader:
         self._once: Callable[[], None] | None = once
         self._pastes = Pastes()
         self._library = library_name(session)
-        self.catalogue = Catalogue(session.catalogue)
+        self.catalogue = Catalogue(session.catalogue, history=session.how.history)
         completing = Completing(session, self.catalogue)
         self._prompt: PromptSession[str] = PromptSession(
             message=self._message,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assistant.backends.base import Backend
     from assistant.conversation import Conversation, Turn
     from assistant.events import Event
+    from assistant.history import Keeper
     from assistant.repl.numbered import Numbered
     from search.embedding import Embedder
 
@@ -87,7 +88,9 @@ class Session:
         self._lock = threading.Lock()
         self._conversation: Conversation | None = None
         self._backend: Backend | None = None
+        self._keeper: Keeper | None = None
         self._holds_question = False
+        self.stopped = False  # whether a turn was stopped with a call under way
         if start.how.model is not None:
             from assistant import backends
 
@@ -99,8 +102,10 @@ class Session:
     def __exit__(self, *_: object) -> None:
         if self._backend is not None:
             self._backend.close()
+        if self._keeper is not None:
+            self._keeper.__exit__(None, None, None)
         self.catalogue.close()
-        if not self.warming.awaited:
+        if not self.stopped:  # a call that was left behind may still be reading
             self.library.close()
 
     # The conversation and its model
@@ -169,6 +174,15 @@ class Session:
                 self._backend = self._resolved("offline")
                 self._conversation.switch(self._backend)
 
+    @property
+    def keeper(self) -> Keeper | None:
+        """What keeps the conversation, None where nothing is to be kept."""
+        if self._keeper is None and self.how.history:
+            from assistant.history import Keeper
+
+            self._keeper = Keeper(self.path, self.announced.append)
+        return self._keeper
+
     # Turns
 
     def begins(self, question: str) -> int:
@@ -188,12 +202,29 @@ class Session:
         self.last = turn
         self.numbered = numbered.of_turn(turn)
         self.spent[turn.model] = self.spent.get(turn.model, Spent()).with_turn(turn)
-        if self.how.history:
-            from assistant.ask_command import keep_last
-            from search import dates
-
-            keep_last(turn, today=self.today or dates.today(), filters=self.filters, asked=self.asked)
+        if self.keeper is not None:
+            snapshot = self.conversation.snapshot()
+            self.keeper.keep(turn, snapshot, self.filters, today=self.today, base_url=self.how.base_url)
         self.asked.append(turn.question)
+
+    def resume(self, identifier: int) -> tuple[str, ...]:
+        """Go on with a kept conversation, within its filters; what the person should know. Raises HistoryError."""
+        from assistant.history import resuming
+        from assistant.repl import numbered
+
+        assert self.keeper is not None
+        conversation = self.conversation
+        kept = self.keeper.resume(identifier)
+        snapshot, notices = resuming.opened(self.catalogue, kept)
+        conversation.restore(snapshot)
+        self.narrow(kept.filters)
+        self.asked = [one.turn.question for one in kept.turns]
+        self.last = kept.turns[-1].turn if kept.turns else None
+        self.question = self.last.question if self.last else None
+        self.numbered = numbered.of_turn(self.last) if self.last else ()
+        self._holds_question = self.last is not None
+        self.happened = []
+        return notices
 
     def take_back(self) -> None:
         """Take the last question, answered or not, out of the conversation, before it is asked anew."""
@@ -207,6 +238,8 @@ class Session:
     def clear(self) -> None:
         """Begin a new conversation; model and filters stay."""
         self.conversation.clear()
+        if self._keeper is not None:
+            self._keeper.fresh()
         self.last = self.question = None
         self._holds_question = False
         self.asked.clear()
@@ -250,4 +283,8 @@ class Session:
         from search.embedding import load_embedder
         from search.weights import DEFAULT_MODEL
 
-        return load_embedder(self._embedder_name or DEFAULT_MODEL, announce=self.announced.append)
+        def announce(text: str) -> None:
+            if not text.startswith("loading "):  # the line below the prompt says so already
+                self.announced.append(text)
+
+        return load_embedder(self._embedder_name or DEFAULT_MODEL, announce=announce)

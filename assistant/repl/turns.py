@@ -35,6 +35,7 @@ def ask(session: Session, question: str) -> bool:
                 turn = view.show(conversation.ask(question))
             session.keep(turn)
     except KeyboardInterrupt:
+        session.stopped = True
         render.err().write("stopped; the conversation goes on")
         return False
     except ArchivistError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from assistant import render
 from assistant.errors import UsageError
-from assistant.repl.commands import keeping, looking, models, sources, turns
+from assistant.repl.commands import conversations, keeping, looking, models, sources, turns
 from assistant.repl.commands.base import Command, Leave, Next
 
 if TYPE_CHECKING:
@@ -72,6 +72,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("edit", "[editor]", "Change the last question and ask it anew.", turns.edit, ("e",)),
     Command("cost", "", "What this session has used, by model.", turns.cost),
     Command("tokens", "", "How full the model's window is.", turns.tokens),
+    Command("sessions", "[WORDS]", "List the conversations that are kept, or find words in them.", conversations.sessions),
+    Command("resume", "[ID|NAME]", "Go on with a kept conversation.", conversations.resume, (), "conversation"),
+    Command("name", "NAME", "Give this conversation a name.", conversations.name),
+    Command("export", "FILE", "Write the conversation to a file: .md or .jsonl.", conversations.export, (), "place"),
     Command("copy", "", "Put the last answer on the clipboard.", keeping.copy, ("c",)),
     Command("save", "FILE", "Write the last answer with its sources to a file.", keeping.save, (), "place"),
     Command("eval", "[FILE]", "Make a case for `archivist evaluate` of the last turn.", keeping.make_case, (), "place"),
