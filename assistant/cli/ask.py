@@ -19,6 +19,8 @@ from assistant.errors import UsageError
 @options.embedder_option
 @options.filter_options
 @click.option("--again", is_flag=True, help="Ask the last question again, with the options now given.")
+@click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the last conversation about this library.")
+@click.option("--resume", metavar="ID|NAME", help="Go on with this conversation (archivist history lists them).")
 @click.option("--trace", is_flag=True, help="Show each step: tool, arguments, filters, hits, time, tokens, cost.")
 @click.option("--show-request", is_flag=True, help="Print the body that would be posted, without the key; send nothing.")
 @click.option("--max-steps", type=int, metavar="N", help="Requests to the model.  [default: 10]")
@@ -38,6 +40,7 @@ def ask(question: str | None, **given: Any) -> None:
     \b
         archivist ask "which runbooks about the gateway changed last month?"
         archivist ask -m ollama:qwen3:8b --category runbooks "what do they say about timeouts?"
+        archivist ask --continue "and those from March?"
         archivist ask --again -m offline --trace
     """
     from assistant import ask_command
@@ -48,6 +51,7 @@ def ask(question: str | None, **given: Any) -> None:
     if asked is None and given["show_request"]:
         raise UsageError("--show-request: give the question whose request is to be shown")
     limits = ask_command.limits(**{name: given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
+    going_on = ask_command.conversation_meant(given["resume"], given["library"], go_on=given["go_on"], again=given["again"])
     how = ask_command.Options(
         model=given["model"],
         base_url=given["base_url"],
@@ -59,8 +63,11 @@ def ask(question: str | None, **given: Any) -> None:
         history=not given["no_history"],
         record=given["record"],
         today=given["today"],
+        going_on=going_on.id if going_on else None,
     )
-    with options.open_library(given["library"], given["embedder"], quiet=given["quiet"]) as library:
+    with options.open_library(
+        going_on.library if going_on else given["library"], given["embedder"], quiet=given["quiet"]
+    ) as library:
         if asked is None:
             ask_command.loop(library, options.filters(given), how)
         elif given["show_request"]:
