@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,12 @@ from assistant import options, render, settings
 from assistant.errors import UsageError
 
 if TYPE_CHECKING:
-    from assistant import ask_command
+    from assistant import ask_command, history
 
 
 _TURN_OPTIONS = (
+    click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the last conversation about this library."),
+    click.option("--resume", metavar="ID|NAME", help="Go on with this conversation (archivist history lists them)."),
     click.option("--system", metavar="TEXT|@FILE", help="Instructions of your own to the model; '' for none."),
     click.option("--role", type=options.RoleName(), metavar="NAME", help="Instructions that the settings keep under this name."),
     click.option(
@@ -59,6 +62,7 @@ def ask(question: str | None, **given: Any) -> int:
     \b
         archivist ask "which runbooks about the gateway changed last month?"
         archivist ask -m ollama:qwen3:8b --category runbooks "what do they say about timeouts?"
+        archivist ask --continue "and those from March?"
         archivist ask --again -m offline --trace
     """
     from assistant import ask_command
@@ -73,13 +77,23 @@ def ask(question: str | None, **given: Any) -> int:
         from assistant.cli import chat
 
         return chat.run(given)
-    how = how_to_ask(given)
-    with options.open_library(given["library"], given["embedder"], quiet=given["quiet"]) as library:
+    going_on = conversation_meant(given)
+    how = replace(how_to_ask(given), going_on=going_on.id if going_on else None)
+    library_file = going_on.library if going_on else given["library"]
+    with options.open_library(library_file, given["embedder"], quiet=given["quiet"]) as library:
         if given["show_request"]:
             ask_command.show_request(library, asked, options.filters(given), how)
         else:
             ask_command.ask(library, asked, options.filters(given), how)
     return 0
+
+
+def conversation_meant(given: dict[str, Any]) -> history.Session | None:
+    """The conversation that --continue or --resume mean, None without them."""
+    from assistant import ask_command
+
+    library = options.library_path(given["library"]) if given["library"] else None
+    return ask_command.conversation_meant(given["resume"], library, go_on=given["go_on"], again=given.get("again", False))
 
 
 def how_to_ask(given: dict[str, Any]) -> ask_command.Options:

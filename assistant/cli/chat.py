@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from assistant import options, render, settings
-from assistant.cli.ask import how_to_ask, turn_options
+from assistant.cli.ask import conversation_meant, how_to_ask, turn_options
 
 
 @click.command()
@@ -25,6 +26,7 @@ def chat(**given: Any) -> int:
 
     \b
         archivist chat --category runbooks
+        archivist chat --continue
         archivist chat -m offline < questions.txt
     """
     return run(given)
@@ -36,11 +38,17 @@ def run(given: dict[str, Any]) -> int:
     from assistant.repl.state import Start
 
     typing = sys.stdin is not None and sys.stdin.isatty()
+    going_on = conversation_meant(given)
+    how = how_to_ask(given)
+    if going_on is not None:
+        how = replace(how, going_on=going_on.id)
+        if how.model is None and not going_on.model.startswith("replay:"):
+            how = replace(how, model=going_on.model, base_url=how.base_url or going_on.base_url or None)
     start = Start(
-        library=options.library_path(given["library"]),
+        library=going_on.library if going_on else options.library_path(given["library"]),
         embedder=given["embedder"],
         filters=options.filters(given),
-        how=how_to_ask(given),
+        how=how,
         editor=settings.load().editor,
         typing=typing,
         rich=typing and render.out().interactive,

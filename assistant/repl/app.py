@@ -43,6 +43,10 @@ class Loop:
         """Until the input ends or somebody leaves."""
         if self._session.typing:
             self._greet()
+        if self._session.how.going_on is not None:
+            given = bool(self._session.scope)
+            commands.conversations.go_on(self._session, self._session.how.going_on, own_filters=given)
+            self._part()
         following: Next = None
         while not isinstance(following, Leave):
             try:

@@ -207,17 +207,24 @@ class Session:
             self.keeper.keep(turn, snapshot, self.filters, today=self.today, base_url=self.how.base_url)
         self.asked.append(turn.question)
 
-    def resume(self, identifier: int) -> tuple[str, ...]:
-        """Go on with a kept conversation, within its filters; what the person should know. Raises HistoryError."""
-        from assistant.history import resuming
+    def resume(self, identifier: int, *, own_filters: bool = False) -> tuple[str, ...]:
+        """Go on with a kept conversation; what the person should know. own_filters: those of now stay, else its own hold.
+
+        Raises HistoryError.
+        """
+        from assistant.history import History, resuming
         from assistant.repl import numbered
 
-        assert self.keeper is not None
         conversation = self.conversation
-        kept = self.keeper.resume(identifier)
+        if self.keeper is not None:
+            kept = self.keeper.resume(identifier)
+        else:
+            with History.open() as history:
+                kept = history.load(identifier)
         snapshot, notices = resuming.opened(self.catalogue, kept)
         conversation.restore(snapshot)
-        self.narrow(kept.filters)
+        if not own_filters:
+            self.narrow(kept.filters)
         self.asked = [one.turn.question for one in kept.turns]
         self.last = kept.turns[-1].turn if kept.turns else None
         self.question = self.last.question if self.last else None

@@ -54,12 +54,17 @@ def resume(session: Session, typed: str) -> Next:
         library = render.one_line(str(wanted.library))
         hint = f"archivist chat -l {library} --resume {wanted.id}"
         raise UserError(f"/resume: conversation {wanted.id} is about {library}", hint)
-    for note in session.resume(wanted.id):
+    go_on(session, wanted.id)
+    return None
+
+
+def go_on(session: Session, identifier: int, *, own_filters: bool = False) -> None:
+    """Go on with a conversation, and show where it stood. own_filters: those of now stay, else its own hold."""
+    for note in session.resume(identifier, own_filters=own_filters):
         for line in render.wrapped(render.one_line(note), render.err().width):
             render.err().write(render.err().style(line, "2"))
     if session.last is not None:
         _show(session.last, session)
-    return None
 
 
 def name(session: Session, typed: str) -> Next:

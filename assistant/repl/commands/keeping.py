@@ -35,8 +35,8 @@ def save(session: Session, typed: str) -> Next:
 def make_case(session: Session, typed: str) -> Next:
     """Make a case for `archivist evaluate` of the last turn: added to a file, else shown."""
     from assistant import evaluate_command
-    from assistant.ask_command import as_kept
     from assistant.evaluation.proposing import from_turn
+    from assistant.history.records import as_kept
     from search import dates
 
     turn = session.answered("/eval")
