@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 class Options:
     """How to ask: the model and the limits, and how to show what comes back.
 
-    instructions: the person's own, to the model. descriptions: of folders, by their full path. local_only: globs and folders that
-    no cloud model is given.
+    instructions, descriptions, local_only: as a Conversation takes them.
     """
 
     model: str | None = None
@@ -47,7 +46,7 @@ class Options:
     today: date | None = None
     instructions: str = ""
     descriptions: Mapping[str, str] = field(default_factory=dict)
-    local_only: tuple[str, ...] = ()
+    local_only: Sequence[str] = ()
 
 
 def ask(library: Library, question: str, filters: Filters, options: Options) -> None:
