@@ -15,6 +15,7 @@ from assistant.settings import Origin, Settings, Value
 _NAMES = 24  # columns of the names, unless one of the settings that always are there is longer
 _LEAST = 24  # columns that are left for a value beside its name
 _LINES = 3  # of a value in a list
+_ECHOED = 200  # columns of a value that was saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def put(name: str, words: Sequence[str]) -> None:
     origin = now.origin(named)
     notes = render.err()
     if origin.kind == "file":
-        notes.write(_line(f"{named} = {_written(_row(now, named))} ({path})"))
+        notes.write(f"{_line(named)} = {render.cut(_written(_row(now, named)), _ECHOED)} ({_line(str(path))})")
     else:
         notes.write(_line(f"{named} is saved in {path}, but {origin.where} is set and goes before it"))
 
@@ -183,13 +184,14 @@ def _write_list(out: render.Terminal, shown: Sequence[tuple[str, str, str]], *, 
     wide = max([wide, *(render.columns(name) for name, _, _ in shown if render.columns(name) <= _NAMES)])
     origins = max(len(where) for _, where, _ in shown)
     beside = wide + origins + 4
-    below = out.interactive and out.width - beside < _LEAST
+    room = out.width - beside
     for name, where, value in shown:
         named = render.one_line(name)
         space = " " * (wide - render.columns(named))
         head = f"{out.style(named, '1')}{space}  {where:{origins}}  "
         indent = beside
-        if out.interactive and (below or render.columns(named) > wide):
+        crowded = render.columns(value) > room < _LEAST
+        if out.interactive and (crowded or render.columns(named) > wide):
             for line in render.wrapped(named, out.width):
                 out.write(out.style(line, "1"))
             head, indent = f"  {where:{origins}}  ", origins + 4

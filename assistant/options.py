@@ -104,7 +104,7 @@ def embedder_option(command: Command) -> Command:
         "--embedder",
         metavar="NAME_OR_FOLDER",
         callback=_embedder,
-        help="The embedding model: a sentence-transformers name or folder.  [default: all-MiniLM-L6-v2]",
+        help="The embedding model; else ARCHIVIST_EMBEDDER, the setting embedder, or all-MiniLM-L6-v2.",
     )(command)
 
 
