@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -53,7 +53,7 @@ class Options:
     today: date | None = None
     instructions: str = ""
     descriptions: Mapping[str, str] = field(default_factory=dict)
-    local_only: tuple[str, ...] = ()
+    local_only: Sequence[str] = ()
 
 
 def ask(library: Library, question: str, filters: Filters, options: Options) -> None:

@@ -49,7 +49,7 @@ class LibraryName(click.types.StringParamType):
         """The names of the settings, and files."""
         from click.shell_completion import CompletionItem
 
-        return [*completed(_own().libraries, incomplete), CompletionItem(incomplete, type="file")]
+        return [*completed(own_settings().libraries, incomplete), CompletionItem(incomplete, type="file")]
 
 
 class RoleName(click.types.StringParamType):
@@ -59,7 +59,7 @@ class RoleName(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's
         """The names of the settings."""
-        return completed(_own().roles, incomplete)
+        return completed(own_settings().roles, incomplete)
 
 
 def completed(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -69,7 +69,7 @@ def completed(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
 
 
-def _own() -> settings.Settings:
+def own_settings() -> settings.Settings:
     """The person's own settings; none while a shell completes a line and the file is broken: the command itself will say so."""
     try:
         return settings.own()
@@ -104,7 +104,7 @@ def embedder_option(command: Command) -> Command:
         "--embedder",
         metavar="NAME_OR_FOLDER",
         callback=_embedder,
-        help="The embedding model: a sentence-transformers name or folder.  [default: all-MiniLM-L6-v2]",
+        help="The embedding model; else ARCHIVIST_EMBEDDER, the setting embedder, or all-MiniLM-L6-v2.",
     )(command)
 
 

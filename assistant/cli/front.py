@@ -17,6 +17,7 @@ import click
 from assistant import render
 from assistant.cli.ask import ask
 from assistant.cli.chat import chat
+from assistant.cli.config import config
 from assistant.cli.history import history
 from assistant.cli.library import forget, index, roots, show, status
 from assistant.cli.models import keys, models, tools
@@ -138,6 +139,6 @@ def archivist(context: click.Context) -> None:
             context.exit(2)
 
 
-_COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, evaluate, tools, models, keys)
+_COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, evaluate, tools, models, keys, config)
 for _command in _COMMANDS:
     archivist.add_command(_command)

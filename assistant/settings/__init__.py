@@ -10,12 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.settings import reading
+from assistant.settings.editor import editor_command
 from assistant.settings.instructions import own_instructions
 from assistant.settings.keys import KEY_NAMES, Key, find_key, redact, save_key
 from assistant.settings.libraries import library_file, library_name
-from assistant.settings.loading import Limits, Origin, Settings, load, own, with_flags
+from assistant.settings.loading import Limits, Origin, Settings, load, own, usual, with_flags
 from assistant.settings.places import PROJECT_FILE, config_file, folder, project_file, write_private
-from assistant.settings.schema import SETTINGS, Setting
+from assistant.settings.schema import SETTINGS, Setting, Value, dotted, find
 from assistant.settings.writing import save, set_value, template, unset
 
 
@@ -39,7 +40,11 @@ __all__ = [
     "Origin",
     "Setting",
     "Settings",
+    "Value",
     "config_file",
+    "dotted",
+    "editor_command",
+    "find",
     "find_key",
     "folder",
     "library_file",
@@ -56,6 +61,7 @@ __all__ = [
     "set_value",
     "template",
     "unset",
+    "usual",
     "with_flags",
     "write_private",
 ]

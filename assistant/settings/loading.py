@@ -39,9 +39,9 @@ class Limits:
 class Settings:
     """What holds now; each field is the setting of its name.
 
-    library: a name or a path as it was given. descriptions: by folder, in full. local_only: globs, and folders in full.
-    values: what somebody set, by dotted name and as it was written; origins: where each of them came from. notices: what a
-    project's file asked for and did not get, in one line. project: that file, None without one.
+    library: a name or a path as it was given. descriptions: by folder, in full and without links, as a library knows it.
+    local_only: globs, and folders in full. values: what somebody set, by dotted name and as it was written; origins: where each of
+    them came from. notices: what a project's file asked for and did not get, in one line. project: that file, None without one.
     """
 
     model: str | None = None
@@ -74,11 +74,16 @@ class Settings:
         return self.values.get(dotted(setting, key), setting.default)
 
 
+def usual() -> Settings:
+    """What holds without any file: environment and defaults."""
+    return _layered(Settings(), _usual_editor() | _environment())
+
+
 def own() -> Settings:
     """The person's own settings: environment, file, defaults. Raises UserError for a file that cannot be understood."""
     path = config_file()
-    usual = _layered(Settings(), _usual_editor())  # VISUAL is every program's: what is set for this one goes before it
-    return _layered(_laid(usual, reading.own(path), Origin("file", str(path))), _environment())
+    # VISUAL is every program's: what is set for this one goes before it.
+    return _layered(_laid(usual(), reading.own(path), Origin("file", str(path))), _environment())
 
 
 def load(cwd: Path | None = None) -> Settings:
@@ -177,9 +182,9 @@ def _layered(below: Settings, layer: Mapping[str, tuple[Value, Origin]]) -> Sett
             fields[group] = value
     fields["libraries"] = {name: Path(expanded(path)) for name, path in kept["libraries"].items()}
     fields["roles"] = kept["roles"]
-    fields["descriptions"] = {expanded(folder): text for folder, text in kept["descriptions"].items()}
+    fields["descriptions"] = {os.path.realpath(expanded(folder)): text for folder, text in kept["descriptions"].items()}
     fields["local_only"] = tuple(expanded(text) if text.startswith("~") else text for text in fields.get("local_only", ()))
     return replace(below, **fields, limits=Limits(**limits), values=values, origins=origins)
 
 
-__all__ = ["Limits", "Origin", "Settings", "load", "own", "with_flags"]
+__all__ = ["Limits", "Origin", "Settings", "load", "own", "usual", "with_flags"]

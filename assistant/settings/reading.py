@@ -45,9 +45,10 @@ def project(path: Path) -> dict[str, Value]:
     except OSError as error:
         why = "is a symbolic link, which is not followed" if path.is_symlink() else f"cannot be read: {_why(error)}"
         raise UserError(f"{path}: {why}", mend) from error
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise UserError(f"{path}: is no file", mend)
     with os.fdopen(opened, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise UserError(f"{path}: is no file", mend)
         raw = file.read(_MOST_PROJECT + 1)
     if len(raw) > _MOST_PROJECT:
         raise UserError(f"{path}: is larger than {_MOST_PROJECT // 1000} kB", mend)
@@ -65,7 +66,7 @@ def checked(text: str, path: Path, mend: str) -> dict[str, Value]:
     except RecursionError as error:
         raise UserError(f"{path}: is nested too deeply", mend) from error
     except ValueError as error:
-        raise UserError(_syntax(path, str(error)), mend) from error
+        raise UserError(_syntax(path, text, str(error)), mend) from error
     found: dict[str, Value] = {}
     for place, value in _leaves(raw):
         try:
@@ -140,10 +141,10 @@ def _value(place: tuple[str, ...], value: object) -> Value:
     return check(setting, value)
 
 
-def _syntax(path: Path, error: str) -> str:
+def _syntax(path: Path, text: str, error: str) -> str:
     found = _AT_LINE.search(error)
-    line = f":{found[1]}" if found and found[1] else ""
-    return f"{path}{line}: is no TOML: {error[: found.start()] if found else error}"
+    line = (found[1] if found else None) or len(text.splitlines())
+    return f"{path}:{line}: is no TOML: {error[: found.start()] if found else error}"
 
 
 def _why(error: Exception) -> str:

@@ -48,7 +48,7 @@ def unset(name: str) -> Path:
     if table is None or key not in table:
         find(name)
         raise UsageError(f"{name} is not set in {path}", "archivist config lists what is set and where")
-    table.remove(key)
+    del table[key]
     _write(path, document, checked=False)
     return path
 
