@@ -225,13 +225,9 @@ def _as_written(filters: Filters) -> dict[str, Any]:
     )
 
 
-def limits(*, steps: int | None, calls: int | None, tokens: int | None, cost: float | None, seconds: float | None) -> Limits:
-    """Limits from the command line; None keeps the default. Raises UsageError for a limit that is not above 0."""
-    for name, value in (("steps", steps), ("calls", calls), ("tokens", tokens), ("cost", cost), ("seconds", seconds)):
-        if value is not None and not value > 0:
-            raise UsageError(f"--max-{name}: got {value:g}, want more than 0")
-    usual = Limits()
-    return Limits(steps=steps or usual.steps, calls=calls or usual.calls, tokens=tokens, cost=cost, seconds=seconds)
+def limits(chosen: settings.Settings) -> Limits:
+    """The limits that the settings give a turn."""
+    return Limits(**asdict(chosen.limits))
 
 
 def question_from(words: str | None, *, again: bool) -> str | None:

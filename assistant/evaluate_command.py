@@ -38,15 +38,14 @@ CHECKOUT = Path(assistant.__file__).parents[1]
 class Options:
     """What to measure, how, and against what.
 
-    library: as named on the command line; documents and BEIR folders are indexed into that one alone. usual_library: as the
-    environment names it, which is only read.
+    library: as named on the command line; documents and BEIR folders are indexed into that one alone. The one that the environment
+    or the settings name is only read.
     """
 
     file: Path | None = None
     models: tuple[str, ...] = ()
     base_url: str | None = None
     library: Path | None = None
-    usual_library: Path | None = None
     documents: Path | None = None
     embedder: str | None = None
     repeats: int = 1
@@ -84,7 +83,7 @@ def add(output: Path | None) -> None:
 
 def propose(given: Options, count: int, output: Path | None) -> None:
     """Propose cases from the library's own documents: added to a file, else printed."""
-    file = options.library_path(given.library or given.usual_library)
+    file = options.library_path(given.library)
     with Library.open(file, embedder=given.embedder) as library:
         _give(proposing.from_library(library, count, given.today), output)
 
@@ -196,7 +195,7 @@ class _Session:
         ):
             documents = CHECKOUT / "data" / "library"
         if documents is None:
-            return options.library_path(given.library or given.usual_library)
+            return options.library_path(given.library)
         return self._indexed(documents, given.library)
 
     def _indexed(self, documents: Path, library: Path | None = None) -> Path:

@@ -27,7 +27,8 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     home.mkdir(exist_ok=True)
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
-    for name in ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "ARCHIVIST_MODEL", "NO_COLOR", "FORCE_COLOR", "EDITOR_URI", *KEYS):
+    ours = ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "ARCHIVIST_MODEL", "ARCHIVIST_CONFIG_DIR")
+    for name in (*ours, "NO_COLOR", "FORCE_COLOR", "EDITOR_URI", "VISUAL", "EDITOR", *KEYS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ARCHIVIST_TODAY", "2026-10-15")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assistant import options
+from assistant import options, render, settings
 from assistant.errors import UsageError
+
+if TYPE_CHECKING:
+    from assistant import ask_command
 
 
 @click.command()
@@ -19,7 +22,11 @@ from assistant.errors import UsageError
 @options.embedder_option
 @options.filter_options
 @click.option("--again", is_flag=True, help="Ask the last question again, with the options now given.")
-@click.option("--trace", is_flag=True, help="Show each step: tool, arguments, filters, hits, time, tokens, cost.")
+@click.option("--system", metavar="TEXT|@FILE", help="Instructions of your own to the model; '' for none.")
+@click.option("--role", type=options.RoleName(), metavar="NAME", help="Instructions that the settings keep under this name.")
+@click.option(
+    "--trace/--no-trace", default=None, help="Show each step: tool, arguments, filters, hits, time, tokens, cost; or do not."
+)
 @click.option("--show-request", is_flag=True, help="Print the body that would be posted, without the key; send nothing.")
 @click.option("--max-steps", type=int, metavar="N", help="Requests to the model.  [default: 10]")
 @click.option("--max-calls", type=int, metavar="N", help="Tool calls in all.  [default: 40]")
@@ -29,7 +36,7 @@ from assistant.errors import UsageError
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server, with -m openrouter:MODEL; key: ARCHIVIST_API_KEY.")
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Record for replay:FILE.")
 @click.option("--no-stream", is_flag=True, help="Wait for whole replies.")
-@click.option("--no-history", is_flag=True, help="Do not keep this turn.")
+@click.option("--history/--no-history", default=None, help="Keep this turn, or do not.  [default: keep]")
 @options.json_option
 @options.quiet_option
 def ask(question: str | None, **given: Any) -> None:
@@ -47,19 +54,7 @@ def ask(question: str | None, **given: Any) -> None:
         raise UsageError("give a question", 'archivist ask "how do we rotate keys?"')
     if asked is None and given["show_request"]:
         raise UsageError("--show-request: give the question whose request is to be shown")
-    limits = ask_command.limits(**{name: given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")})
-    how = ask_command.Options(
-        model=given["model"],
-        base_url=given["base_url"],
-        limits=limits,
-        trace=given["trace"],
-        as_json=given["as_json"],
-        quiet=given["quiet"],
-        stream=not given["no_stream"],
-        history=not given["no_history"],
-        record=given["record"],
-        today=given["today"],
-    )
+    how = _how(given)
     with options.open_library(given["library"], given["embedder"], quiet=given["quiet"]) as library:
         if asked is None:
             ask_command.loop(library, options.filters(given), how)
@@ -67,3 +62,29 @@ def ask(question: str | None, **given: Any) -> None:
             ask_command.show_request(library, asked, options.filters(given), how)
         else:
             ask_command.ask(library, asked, options.filters(given), how)
+
+
+def _how(given: dict[str, Any]) -> ask_command.Options:
+    """The options of the command line over what the settings say; what a project's file may not set is told once."""
+    from assistant import ask_command
+
+    flags = {"trace": given["trace"], "history": given["history"]}
+    flags |= {f"limits.{name}": given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")}
+    chosen = settings.with_flags(settings.load(), flags)
+    for notice in () if given["quiet"] else chosen.notices:
+        render.err().write(render.one_line(notice))
+    return ask_command.Options(
+        model=given["model"],
+        base_url=given["base_url"],
+        limits=ask_command.limits(chosen),
+        trace=chosen.trace,
+        as_json=given["as_json"],
+        quiet=given["quiet"],
+        stream=not given["no_stream"],
+        history=chosen.history,
+        record=given["record"],
+        today=given["today"],
+        instructions=settings.own_instructions(chosen, given["system"], given["role"]),
+        descriptions=chosen.descriptions,
+        local_only=chosen.local_only,
+    )
