@@ -53,8 +53,8 @@ def last(what: str, told: list[str]) -> int:
 def test_a_kill_loses_at_most_the_turn_under_way(library: Library, still: bool) -> None:
     chance = random.Random(20)
     before = 0
-    # The first kills hit the middle of the first transaction, which makes the conversation, and that of the second turn.
-    for lines in (8, 30, *(chance.randint(1, LINES) for _ in range(KILLS - 2))):
+    # The first two hit the middle of the transactions of the first and of the second turn.
+    for lines in (20, 45, *(chance.randint(1, LINES) for _ in range(KILLS - 2))):
         told = killed_after(lines, library, still=still)
         with History.open() as history:
             assert history._connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -73,6 +73,6 @@ def test_a_kill_loses_at_most_the_turn_under_way(library: Library, still: bool) 
 
 
 def test_the_kills_hit_transactions(library: Library) -> None:
-    told = killed_after(8, library, still=True)
+    told = killed_after(20, library, still=True)
     begun = [line for line in told if line.strip() in {"statement BEGIN IMMEDIATE", "statement COMMIT"}]
     assert begun[-1].strip() == "statement BEGIN IMMEDIATE"
