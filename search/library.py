@@ -25,6 +25,7 @@ from search import connections, documents, explaining, faults, keyword, rerankin
 from search.documents import GroupBy, OrderBy, Page, Reading
 from search.errors import QueryError
 from search.filters import Compiled, compile_filters, nearest
+from search.hiding import revealed
 from search.models import Coverage, DateField, DateRange, Document, Filters, Hit, Mode, Passage
 from search.ranking import Ranked, Ranker, Ranking
 
@@ -201,6 +202,12 @@ class Library:
         """How many documents pass the filters, by a field of theirs or under "total"."""
         with self.snapshot():
             return documents.count_documents(self._connection, compile_filters(filters, today=today), group_by)
+
+    def hidden(self, filters: Filters, *, today: date | None = None) -> frozenset[int]:
+        """The ids of the documents that pass the filters but for what is hidden by them."""
+        with self.snapshot():
+            passing = [compile_filters(each, today=today).without(None) for each in (revealed(filters), filters)]
+            return documents.difference(self._connection, *passing)
 
     def passage(
         self, key: str, filters: Filters = _NO_FILTERS, *, today: date | None = None

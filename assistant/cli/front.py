@@ -16,6 +16,9 @@ import click
 
 from assistant import render
 from assistant.cli.ask import ask
+from assistant.cli.chat import chat
+from assistant.cli.config import config
+from assistant.cli.history import history
 from assistant.cli.library import forget, index, roots, show, status
 from assistant.cli.models import keys, models, tools
 from assistant.cli.search import search
@@ -130,11 +133,12 @@ def archivist(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         if sys.stdin.isatty() and sys.stdout.isatty():
-            context.invoke(ask)
+            context.exit(context.invoke(chat))
         else:
             click.echo(context.get_help(), err=True)
             context.exit(2)
 
 
-for _command in (index, search, ask, show, tables, sql, status, roots, forget, evaluate, tools, models, keys):
+_COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, evaluate, tools, models, keys, config)
+for _command in _COMMANDS:
     archivist.add_command(_command)
