@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from standin import StandIn
 
@@ -210,6 +211,30 @@ def test_a_conversation_goes_on_with_its_filters_and_its_model_unless_others_are
     assert "scope: source notes/*" in told
     assert "scope: source runbooks/*" in ask(run, "-c", "and the gateway?", "--source", "runbooks/*")
     assert "scope: source runbooks/*" in ask(run, "-c", "when does the gateway give up?")
+
+
+def test_a_conversation_with_a_server_of_one_s_own_goes_on_there_and_nowhere_else(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def answer(_: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json={"data": []})
+        asked.append(str(request.url))
+        choice = {"message": {"role": "assistant", "content": "At six."}, "finish_reason": "stop"}
+        return httpx.Response(200, json={"id": "1", "model": "m", "choices": [choice], "usage": {}})
+
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    own = ["-m", "openrouter:m", "--base-url", "http://own.example:8080/v1", "--no-stream"]
+    assert run("ask", *own, "when is high water?")[0] == 0
+    code, _, told = run("ask", "-c", "--no-stream", "and in Bristol?")
+    assert (code, len(asked)) == (0, 2), told
+    assert all(url.startswith("http://own.example:8080/") for url in asked)
+    assert "model: offline" not in told
+    ask(run, "-c", "and at the gateway?")
+    assert run("ask", "-c", "and when?")[0] == 0
+    assert len(asked) == 2
 
 
 def test_the_shown_request_of_a_continued_conversation_has_what_was_said(run: Run) -> None:
