@@ -132,20 +132,6 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
     return judged
 
 
-def read_cases(path: Path) -> list[Case]:
-    """Cases as JSON lines {id, question, kind, today, expect: {documents, filters, absent}}. Raises UserError with the line."""
-    cases = []
-    for number, row in _rows(path):
-        try:
-            expect = row["expect"]
-            relevant = dict.fromkeys(expect["documents"], 1)
-            day = date.fromisoformat(row["today"])
-            cases.append(Case(row["id"], row["question"], relevant, row["kind"], _filters(expect.get("filters") or {}), day))
-        except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path}:{number}: {type(error).__name__}: {error}", "see data/evals/library.jsonl") from error
-    return cases
-
-
 def index_corpus(corpus: Corpus, library: Path, embedder: Embedder) -> None:
     """Put a corpus into a library file; its documents' paths are their ids."""
     upkeep.add_texts(library, corpus.name, corpus.documents(), embedder)
@@ -236,15 +222,5 @@ def _rows(path: Path, *wanted: str) -> Iterator[tuple[int, dict[str, Any]]]:
             except ValueError as error:
                 raise UserError(f"{path}:{number}: not JSON: {error}") from error
             if not isinstance(row, dict) or not all(key in row for key in wanted):
-                raise UserError(f"{path}:{number}: want an object with {', '.join(wanted) or 'the fields of a case'}")
+                raise UserError(f"{path}:{number}: want an object with {', '.join(wanted)}")
             yield number, row
-
-
-def _filters(given: Mapping[str, Any]) -> Filters:
-    """The filters that a case names; a single string stands for a list of one."""
-    lists = {"category", "tags", "source", "format", "author", "language"}
-    known: dict[str, Any] = {
-        name: tuple([value] if isinstance(value, str) else value) for name, value in given.items() if name in lists
-    }
-    known |= {name: given[name] for name in ("title", "after", "before", "during", "date_field") if name in given}
-    return Filters(**known)

@@ -86,12 +86,18 @@ class Case:
 
     @property
     def for_retrieval(self) -> retrieval.Case | None:
-        """The case as search alone is measured by it; None where no document is expected or an earlier question matters."""
+        """The case as search alone is measured by it, with its filters, its days and the person's own scope.
+
+        None where no document is expected or an earlier question matters.
+        """
         wanted = (*self.expect.documents, *self.expect.all_documents)
         if not wanted or self.turns or self.expect.tables:
             return None
-        filters = filters_from(self.given.get("expect", {}).get("filters") or {})
-        filters = replace(filters, within=self.scope) if self.scope != Filters() else filters
+        named = dict(self.given.get("expect", {}).get("filters") or {})
+        if self.expect.dates is not None:
+            named = {name: value for name, value in named.items() if name not in _DATED}
+            named["range"] = [self.expect.dates.start, self.expect.dates.end]
+        filters = replace(filters_from(named), within=self.scope if self.scope != Filters() else None)
         return retrieval.Case(self.id, self.question, dict.fromkeys(wanted, 1), self.kind, filters, self.today)
 
 
