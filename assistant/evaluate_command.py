@@ -27,6 +27,7 @@ from assistant.loop import Limits
 from search import Library, dates
 from search.counting import counted
 from search.evaluation import MEASURES as RETRIEVAL
+from search.evaluation import RERANKED
 
 if TYPE_CHECKING:
     from search.embedding import Embedder
@@ -118,6 +119,7 @@ class _Session:
         self._given = given
         self._open = ExitStack()
         self._embedder: Embedder | None = None
+        self._reranker: Reranker | None = None
         self._seconds: dict[str, float] = {}
 
     def __enter__(self) -> _Session:
@@ -133,6 +135,7 @@ class _Session:
         if given.rerank and (given.bfcl or given.nl2sql):
             raise UsageError("--rerank measures searches: give FILE or --beir, not --bfcl or --nl2sql")
         earlier = keeping.found(given.compare) if given.compare else None
+        self._reranker = self._found_reranker()  # before anything is indexed or asked: it may be missing
         run, finish, runner = self._beir(given.beir) if given.beir else self._asked()
         return self._shown(run, finish, runner, earlier)
 
@@ -271,7 +274,7 @@ class _Session:
             self._say(f"{run.head.name}: {mode} search, {counted(len(judged), 'question')} …")
 
         with self._timed("searching"):
-            found = measure(library, judged, self._model(), measures=CURVES, begins=begins, reranker=self._reranker())
+            found = measure(library, judged, self._model(), measures=CURVES, begins=begins, reranker=self._reranker)
         run.keep_retrieval({mode: {case.id: row for case, row in zip(judged, rows, strict=True)} for mode, rows in found.items()})
 
     def _beir(self, place: Path) -> tuple[Run, None, None]:
@@ -338,7 +341,7 @@ class _Session:
         """What a run notes of the model that reads hits again."""
         return {"rerank": self._given.rerank} if self._given.rerank else {}
 
-    def _reranker(self) -> Reranker | None:
+    def _found_reranker(self) -> Reranker | None:
         from search.reranking import load_reranker
 
         return load_reranker(self._given.rerank, announce=self._say) if self._given.rerank else None
@@ -372,6 +375,7 @@ def _as_object(run: Run, finish: Finish | None, runner: Runner | None) -> dict[s
         "modes": {
             mode: {name: round(found[name].mean, 4) for name in RETRIEVAL if name in found} for mode, found in searches.items()
         },
+        **_reranking(figures.of_reranking(run)),
         "queries": max((len(rows) for rows in run.retrieval.values()), default=0),
         "models": {
             model: {name: {key: _rounded(value) for key, value in asdict(one).items()} for name, one in found.items()}
@@ -382,6 +386,15 @@ def _as_object(run: Run, finish: Finish | None, runner: Runner | None) -> dict[s
         "spent": round(finish.spent, 6) if finish else 0.0,
         "left_out": dict(finish.left_out) if finish else {},
     }
+
+
+def _reranking(found: figures.Reranking | None) -> dict[str, Any]:
+    """Nothing where it was not measured."""
+    if found is None:
+        return {}
+    gain = {key: _rounded(value) for key, value in asdict(found.gain).items()}
+    milliseconds = {"hybrid": round(found.before, 2), RERANKED: round(found.after, 2)}
+    return {"reranking": {"measure": found.measure, "gain": gain, "milliseconds": milliseconds}}
 
 
 def _compared(found: comparing.Comparison) -> dict[str, Any]:

@@ -96,6 +96,23 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 
 
 @pytest.fixture(scope="session")
+def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny cross-encoder of random weights; for tests marked `model`."""
+    import torch
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    from search.weights import DEFAULT_MODEL, locate
+
+    folder = tmp_path_factory.mktemp("cross-encoder")
+    tokenizer = AutoTokenizer.from_pretrained(str(locate(DEFAULT_MODEL, lambda _: None)))
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, "num_labels": 1}
+    torch.manual_seed(0)
+    BertForSequenceClassification(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def evals() -> Path:
     """The folder of evaluation data; the test is skipped without it."""
     place = os.environ.get("ARCHIVIST_EVALS")
