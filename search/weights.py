@@ -32,6 +32,12 @@ def locate(name: str, announce: Announce) -> Path:
 
     Raises EmbedderError when the model is not found, cannot be downloaded, or holds anything but safetensors and data.
     """
+    found = find(name)
+    return found if found is not None else check_folder(_downloaded(_repository(name), announce))
+
+
+def find(name: str) -> Path | None:
+    """The folder that holds the model `name` on this machine, None when it would have to be downloaded. Raises as `locate`."""
     folder = Path(name).expanduser() if not name.startswith("~") or name.startswith("~/") else Path(name)
     # A folder that bears the default's name where somebody happens to stand is not the default: ./NAME means the folder.
     if folder.is_dir() and not is_default(name):
@@ -40,11 +46,10 @@ def locate(name: str, announce: Announce) -> Path:
         raise EmbedderError(f"no such model folder: {name}", "give a folder that holds modules.json, or a model's name")
     if is_default(name) and (packaged := _packaged()) is not None:
         return packaged
-    repository = name if "/" in name else f"sentence-transformers/{name}"
-    cached = _cached(repository)
+    cached = _cached(_repository(name))
     # A download that was broken off leaves a folder without weights in the cache.
     if cached is None or not any(cached.rglob("*.safetensors")):
-        cached = _downloaded(repository, announce)
+        return None
     return check_folder(cached)
 
 
@@ -117,6 +122,10 @@ def _packaged() -> Path | None:
                 )
             return folder
     return None
+
+
+def _repository(name: str) -> str:
+    return name if "/" in name else f"sentence-transformers/{name}"
 
 
 def _cached(repository: str) -> Path | None:

@@ -16,6 +16,7 @@ import click
 
 from assistant import render
 from assistant.cli.ask import ask
+from assistant.cli.doctor import doctor
 from assistant.cli.library import forget, index, roots, show, status
 from assistant.cli.models import keys, models, tools
 from assistant.cli.search import search
@@ -136,5 +137,5 @@ def archivist(context: click.Context) -> None:
             context.exit(2)
 
 
-for _command in (index, search, ask, show, tables, sql, status, roots, forget, evaluate, tools, models, keys):
+for _command in (index, search, ask, show, tables, sql, status, roots, forget, evaluate, tools, models, keys, doctor):
     archivist.add_command(_command)
