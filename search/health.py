@@ -34,7 +34,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class KeywordIndex:
-    """How the keyword index differs from the passages: what it lacks, what it still holds, and what it does not find by its words."""
+    """How the keyword index differs from the passages: what it lacks, still holds, and does not find by its words."""
 
     lacking: int
     left_over: int
