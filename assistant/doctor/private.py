@@ -24,7 +24,8 @@ def checks(scene: Scene) -> Iterator[Named]:
 
     for provider in settings.KEY_NAMES:
         yield f"key for {provider}", partial(_key, provider, needed=provider == scene.provider)
-    yield "settings", partial(_rights, "settings", settings.folder(), secret=("keys.json",))
+    yield "settings", _settings
+    yield "settings folder", partial(_rights, "settings folder", settings.folder(), secret=("keys.json",))
     yield "conversations", partial(_rights, "conversations", user_data_path("archivist"))
     yield "last turn", partial(_rights, "last turn", user_state_path("archivist"))
     yield "library file", lambda: _library(scene)
@@ -41,6 +42,13 @@ def _key(provider: str, *, needed: bool) -> Check:
     also = [other for other in names if other != key.source and os.environ.get(other, "").strip()]
     beside = f"; {', '.join(also)} is set, too, and not used" if also else ""
     return Check(name, "ok", f"from {key.source}{beside}")
+
+
+def _settings() -> Check:
+    """Whether the settings can be read; what is wrong with them is said by the error that they raise."""
+    settings.saved_model()
+    path = settings.folder() / "config.toml"
+    return Check("settings", "ok", f"{path} can be read" if path.is_file() else "none are saved: the defaults hold")
 
 
 def _rights(name: str, folder: Path, *, secret: tuple[str, ...] = ()) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -32,16 +33,18 @@ class Group:
 def examine(scene: Scene) -> Iterator[Group]:
     """Every family, each as soon as its checks are done. Raises nothing that a check can cause."""
     for name, checks in _FAMILIES:
-        yield Group(name, tuple(_all(name, checks(scene))))
+        yield Group(name, tuple(_all(name, checks, scene)))
 
 
-def _all(family: str, named: Iterator[Named]) -> Iterator[Check]:
+def _all(family: str, checks: Callable[[Scene], Iterator[Named]], scene: Scene) -> Iterator[Check]:
     """The checks of a family; what keeps it from naming any more of them is a failed check of its own."""
+    named: Iterator[Named] | None = None
     while True:
         try:
+            named = checks(scene) if named is None else named
             following = next(named, None)
         except Exception as error:  # noqa: BLE001 - the other families are to be heard whatever happened here
-            yield _broken(family.lower(), error)
+            yield _masked(_broken(family.lower(), error))
             return
         if following is None:
             return
@@ -53,8 +56,21 @@ def _guarded(name: str, ask: Ask) -> Check:
         check = ask()
     except Exception as error:  # noqa: BLE001 - the same for the other checks
         check = _broken(name, error)
-    # What servers and files say may hold anything, a key included.
-    return Check(check.name, check.state, settings.redact(check.finding), settings.redact(check.fix))
+    return _masked(check)
+
+
+def _masked(check: Check) -> Check:
+    return Check(check.name, check.state, _redacted(check.finding), _redacted(check.fix))
+
+
+def _redacted(text: str) -> str:
+    """A text without keys: what servers and files say may hold anything."""
+    try:
+        return settings.redact(text)
+    except UserError:  # keys.json cannot be read, which its own check says; the environment's keys are left to be masked
+        for name in (name for names in settings.KEY_NAMES.values() for name in names):
+            text = text.replace(os.environ.get(name, "").strip() or "\0", "[key]")
+        return text
 
 
 def _broken(name: str, error: Exception) -> Check:
