@@ -6,7 +6,7 @@ It holds what lasts beyond a turn: the messages, and every passage that was retr
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
@@ -108,7 +108,7 @@ class Conversation:
         """The tools of the model now. Raises ProviderError where it must be asked whether it runs here."""
         return self._reach.toolbox(guarded=bool(self._guard()))
 
-    def ask(self, question: str, attached: str = "") -> Iterator[Event | Answered]:
+    def ask(self, question: str, attached: str = "") -> Generator[Event | Answered, None, None]:
         """Ask one question. attached: a text that came beside it, given to the model as data.
 
         Raises ProviderError when the model cannot be reached, UserError for limits that cannot be kept. After any exception,

@@ -38,15 +38,14 @@ CHECKOUT = Path(assistant.__file__).parents[1]
 class Options:
     """What to measure, how, and against what.
 
-    library: as named on the command line; documents and BEIR folders are indexed into that one alone. usual_library: as the
-    environment names it, which is only read.
+    library: as named on the command line; documents and BEIR folders are indexed into that one alone. The one that the environment
+    or the settings name is only read.
     """
 
     file: Path | None = None
     models: tuple[str, ...] = ()
     base_url: str | None = None
     library: Path | None = None
-    usual_library: Path | None = None
     documents: Path | None = None
     embedder: str | None = None
     repeats: int = 1
@@ -79,17 +78,18 @@ def add(output: Path | None) -> None:
     """Make a case of the last turn of `ask`: added to a file, else printed."""
     from assistant import ask_command
 
-    _give([proposing.from_turn(ask_command.last_turn())], output)
+    give([proposing.from_turn(ask_command.last_turn())], output)
 
 
 def propose(given: Options, count: int, output: Path | None) -> None:
     """Propose cases from the library's own documents: added to a file, else printed."""
-    file = options.library_path(given.library or given.usual_library)
+    file = options.library_path(given.library)
     with Library.open(file, embedder=given.embedder) as library:
-        _give(proposing.from_library(library, count, given.today), output)
+        give(proposing.from_library(library, count, given.today), output)
 
 
-def _give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
+def give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
+    """Add cases to a file, or print them."""
     if output is None:
         for row in rows:
             render.out().write(render.as_json(row))
@@ -196,7 +196,7 @@ class _Session:
         ):
             documents = CHECKOUT / "data" / "library"
         if documents is None:
-            return options.library_path(given.library or given.usual_library)
+            return options.library_path(given.library)
         return self._indexed(documents, given.library)
 
     def _indexed(self, documents: Path, library: Path | None = None) -> Path:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from assistant import options
 from assistant.errors import UsageError
@@ -77,13 +76,11 @@ def _options(given: dict[str, Any]) -> Any:
     from assistant.loop import Limits
 
     usual = Limits()
-    named = click.get_current_context().get_parameter_source("library") == ParameterSource.COMMANDLINE
     return evaluate_command.Options(
         file=given["file"] or given["cases"],
         models=given["models"],
         base_url=given["base_url"],
-        library=given["library"] if named else None,
-        usual_library=given["library"],
+        library=options.library_path(given["library"]) if given["library"] else None,
         documents=given["documents"],
         embedder=given["embedder"],
         repeats=given["repeat"],

@@ -170,6 +170,7 @@ class SearchTools:
             f"{_many(count, 'hit')} in {_many(made['documents'], 'document')}",
             tuple(showing.evidence(hit.document, hit.passage, stale[hit.document.id]) for hit in found[:count]),
             words,
+            hits=tuple(found[:count]),
         )
 
     # Listing and counting

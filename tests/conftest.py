@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from standin import StandIn
@@ -27,8 +28,10 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     home.mkdir(exist_ok=True)
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
-    for name in ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "ARCHIVIST_MODEL", "NO_COLOR", "FORCE_COLOR", "EDITOR_URI", *KEYS):
+    ours = ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "ARCHIVIST_MODEL", "ARCHIVIST_CONFIG_DIR")
+    for name in (*ours, "NO_COLOR", "FORCE_COLOR", "EDITOR_URI", "VISUAL", "EDITOR", *KEYS):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ARCHIVIST_HISTORY", str(home / uuid4().hex / "conversations.db"))
     monkeypatch.setenv("ARCHIVIST_TODAY", "2026-10-15")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 

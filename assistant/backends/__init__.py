@@ -83,8 +83,9 @@ def resolve(
 ) -> Backend:
     """The backend with this name.
 
-    library: what the offline backend reads names from. base_url: any OpenAI-compatible server, for openrouter only; a host that
-    is not the provider's own gets ARCHIVIST_API_KEY and no other key. extra_request: merged into each body; for programs only.
+    library: what the offline backend reads names from. base_url: any OpenAI-compatible server, for openrouter only, else the one of
+    the settings; a host that is not the provider's own gets ARCHIVIST_API_KEY and no other key. extra_request: merged into each
+    body; for programs only.
     Raises UsageError for a name that is not understood.
     """
     provider, model = split(spec)
@@ -118,7 +119,7 @@ def compatible(
     from assistant.backends.openrouter import BASE_URL, OpenRouter
     from assistant.transport import address_of, one_line
 
-    url = BASE_URL if base_url is None else base_url
+    url = base_url if base_url is not None else settings.own().base_url or BASE_URL
     example = "for example http://127.0.0.1:8080/v1"
     try:
         parts = urlsplit(url)

@@ -16,7 +16,10 @@ import click
 
 from assistant import render
 from assistant.cli.ask import ask
+from assistant.cli.chat import chat
+from assistant.cli.config import config
 from assistant.cli.doctor import doctor
+from assistant.cli.history import history
 from assistant.cli.library import forget, index, roots, show, status
 from assistant.cli.models import keys, models, tools
 from assistant.cli.search import search
@@ -131,11 +134,13 @@ def archivist(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         if sys.stdin.isatty() and sys.stdout.isatty():
-            context.invoke(ask)
+            context.exit(context.invoke(chat))
         else:
             click.echo(context.get_help(), err=True)
             context.exit(2)
 
 
-for _command in (index, search, ask, show, tables, sql, status, roots, forget, evaluate, tools, models, keys, doctor):
+_COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, doctor)
+_SETUP = (evaluate, tools, models, keys, config)
+for _command in (*_COMMANDS, *_SETUP):
     archivist.add_command(_command)

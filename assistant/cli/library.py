@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assistant import options
+from assistant import options, settings
 
 
 @click.command()
@@ -45,7 +45,7 @@ def index(places: tuple[Path, ...], **given: Any) -> int:
 @click.option("--lines", metavar="FROM-TO", help="These lines, such as 10-40.")
 @click.option("-C", "--context", default=0, metavar="N", type=click.IntRange(0, 1000), help="Lines around a passage.")
 @options.json_option
-def show(what: str, library: Path | None, lines: str | None, context: int, as_json: bool) -> None:
+def show(what: str, library: str | None, lines: str | None, context: int, as_json: bool) -> None:
     """Show a passage or a document as it is stored.
 
     \b
@@ -61,18 +61,18 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
 @click.command()
 @options.library_option
 @options.json_option
-def status(library: Path | None, as_json: bool) -> None:
+def status(library: str | None, as_json: bool) -> None:
     """Show what the library holds, how old it is, and which files gave no text."""
     from assistant import show_command
 
     with options.open_library(library) as opened:
-        show_command.status(opened, as_json=as_json)
+        show_command.status(opened, name=settings.library_name(options.library_path(library)), as_json=as_json)
 
 
 @click.command()
 @options.library_option
 @options.json_option
-def roots(library: Path | None, as_json: bool) -> None:
+def roots(library: str | None, as_json: bool) -> None:
     """List the folders that the library follows."""
     from assistant import show_command
 
@@ -85,7 +85,7 @@ def roots(library: Path | None, as_json: bool) -> None:
 @options.library_option
 @options.json_option
 @options.quiet_option
-def forget(what: Path, library: Path | None, as_json: bool, quiet: bool) -> None:
+def forget(what: Path, library: str | None, as_json: bool, quiet: bool) -> None:
     """Remove a folder's documents, or one document, from the library; the files stay where they are."""
     from assistant import index_command
 

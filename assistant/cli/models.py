@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
@@ -13,7 +12,7 @@ from assistant import options
 @click.command()
 @options.library_option
 @options.json_option
-def tools(library: Path | None, as_json: bool) -> None:
+def tools(library: str | None, as_json: bool) -> None:
     """Show the tools that a model is given, and what their declarations cost in tokens."""
     from assistant import model_command
 

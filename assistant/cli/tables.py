@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 @options.filter_options
 @options.json_option
 @options.quiet_option
-def tables(name: str | None, library: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def tables(name: str | None, library: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """List the tables of the library or of one file, or describe one by its name or the beginning of it.
 
     \b

@@ -14,7 +14,7 @@ from search import upkeep
 
 _MODEL = ("torch", "transformers", "sentence_transformers", "tokenizers")
 _NETWORK = ("httpx", "ollama")
-_REST = ("prompt_toolkit",)
+_REST = ("prompt_toolkit", "tomlkit")
 _TABLES = ("openpyxl", "python_calamine", "pyarrow", "sqlglot", "numpy", "rich")
 _HELP = ("sqlite_utils", "pydantic", "numpy", "pypdf", "selectolax", "markdown_it", "charset_normalizer", "yaml", "watchfiles")
 

@@ -97,7 +97,7 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
     query = question.rest(_is_empty) if question.touched else text.strip()
     query = "" if asked.documents and wording.UNSPACED_REST.match(query) else query
     counts = asked.documents and (counted or bool(group_by))
-    intent = _intent(query, counting=counts)
+    intent = intent_of(query, counting=counts)
     return Plan(
         intent=intent,
         query=query if intent in {"search", "keyword"} else "",
@@ -208,7 +208,7 @@ def _is_empty(word: str) -> bool:
     return word in wording.EMPTY_VERBS or word in wording.DETERMINERS or word in wording.ASKING
 
 
-def _intent(query: str, *, counting: bool) -> Intent:
+def intent_of(query: str, *, counting: bool) -> Intent:
     """What to do with what is left to look for."""
     if not query:
         return "count" if counting else "list"
