@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--like-text", metavar="TEXT", help="Find passages similar to this text.")
 @click.option("-n", "--limit", default=10, show_default=True, metavar="N", type=int, help="How many results, 1 to 1000.")
 @click.option("--documents", "by_document", is_flag=True, help="Each document once, by its best passage.")
+@click.option("--rerank", metavar="MODEL", help="Read the best 50 again with this cross-encoder: a name or folder. Slow.")
 @options.filter_options
 @click.option("--explain", is_flag=True, help="Show score and rank in each list, and the words matched.")
 @click.option("--json", is_flag=True, help="One JSON object on standard output.")
@@ -39,7 +40,7 @@ def search(**given: Any) -> None:
     """
     from assistant.search_command import FORMS, Question, run
 
-    names = ("query", "like", "like_text", "mode", "limit", "by_document", "today")
+    names = ("query", "like", "like_text", "mode", "limit", "by_document", "today", "rerank")
     question = Question(**{name: given[name] for name in names})
     forms: list[Form] = [form for form in FORMS if given[form]]
     if len(forms) > 1:
