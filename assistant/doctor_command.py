@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assistant import backends, doctor, render
+from platformdirs import user_data_path
+
+from assistant import backends, doctor, render, settings
 from assistant.doctor import Check, Group, Scene
 from assistant.errors import UserError
 from search.counting import counted
@@ -14,13 +16,12 @@ _WIDTH = 9  # of the column of states
 _TROUBLE = frozenset({"warning", "failed"})
 
 
-def run(library: Path, *, named: bool, embedder: str | None, base_url: str | None, online: bool, as_json: bool, quiet: bool) -> int:
-    """Look at everything and show it; returns 1 when a check has failed. quiet: only what is not well is shown."""
-    try:
-        choice = backends.chosen()
-    except UserError:
-        choice = None  # the settings cannot be read, which their own check says
-    scene = Scene(library, named, embedder, base_url, choice, online)
+def run(*, library: str | None, embedder: str | None, base_url: str | None, online: bool, as_json: bool, quiet: bool) -> int:
+    """Look at everything and show it; returns 1 when a check has failed. quiet: only what is not well is shown.
+
+    Raises UsageError for a library by a name that is not known.
+    """
+    scene = _scene(library, embedder, base_url, online=online)
     groups, shown = [], False
     for group in doctor.examine(scene):
         groups.append(group)
@@ -34,6 +35,21 @@ def run(library: Path, *, named: bool, embedder: str | None, base_url: str | Non
         render.out().write()
         render.out().write(_sum(checks))
     return 1 if any(check.state == "failed" for check in checks) else 0
+
+
+def _scene(library: str | None, embedder: str | None, base_url: str | None, *, online: bool) -> Scene:
+    """What is to be looked at: as given, else as the settings say; the defaults where they cannot be read, which a check says."""
+    choice = None
+    try:
+        own = settings.own()
+    except UserError:
+        own = settings.Settings()
+        file = Path(library).expanduser() if library else user_data_path("archivist") / "library.db"
+    else:
+        file = settings.library_file(library)
+        choice = backends.chosen()
+    named = library is not None or own.library is not None
+    return Scene(file, named, embedder or own.embedder, base_url or own.base_url, choice, online)
 
 
 def _show(group: Group, *, quiet: bool, first: bool) -> bool:

@@ -34,6 +34,7 @@ class Entry:
 def models(*, base_url: str | None, online: bool, as_json: bool) -> None:
     """List what can be used now. Clouds and servers elsewhere are asked with `online` only, else an example stands for a cloud."""
     choice = backends.choose(None)
+    base_url = base_url or settings.own().base_url
     entries, troubles = [Entry("offline", Listed("", Capabilities(True, None, Price(0.0, 0.0), local=True)))], []
     servers = [_server(base_url, online=online)] if base_url else []
     for found, trouble in (_ollama(online=online), *servers, _clouds(online=online)):

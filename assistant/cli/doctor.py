@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,12 +11,12 @@ from assistant import options
 
 @click.command()
 @options.library_option
-@options.embedder_option
-@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server to ask, too, such as llama-server's.")
+@click.option("--embedder", metavar="NAME_OR_FOLDER", help="The embedding model to look at; else the one of the settings.")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server to ask, too; else the one of the settings.")
 @click.option("--online", is_flag=True, help="Ask clouds that a key is there for, and servers on other machines.")
 @options.json_option
 @click.option("-q", "--quiet", is_flag=True, help="Only what is not well; nothing when all is.")
-def doctor(library: Path | None, **given: Any) -> int:
+def doctor(**given: Any) -> int:
     """Check everything that an answer depends on, and name the command that mends what is not well.
 
     Looked at are Python and SQLite, the library (integrity, keyword index, embeddings, age, folders, files that changed), the
@@ -34,8 +33,4 @@ def doctor(library: Path | None, **given: Any) -> int:
     """
     from assistant import doctor_command
 
-    return doctor_command.run(
-        options.library_path(library),
-        named=library is not None,
-        **given,
-    )
+    return doctor_command.run(**given)

@@ -26,8 +26,10 @@ def checks(scene: Scene) -> Iterator[Named]:
         yield f"key for {provider}", partial(_key, provider, needed=provider == scene.provider)
     yield "settings", _settings
     yield "settings folder", partial(_rights, "settings folder", settings.folder(), secret=("keys.json",))
-    yield "conversations", partial(_rights, "conversations", user_data_path("archivist"))
-    yield "last turn", partial(_rights, "last turn", user_state_path("archivist"))
+    yield "project settings", _project
+    yield "conversations", _conversations
+    yield "data folder", partial(_rights, "data folder", user_data_path("archivist"))
+    yield "state folder", partial(_rights, "state folder", user_state_path("archivist"))
     yield "library file", lambda: _library(scene)
 
 
@@ -46,9 +48,35 @@ def _key(provider: str, *, needed: bool) -> Check:
 
 def _settings() -> Check:
     """Whether the settings can be read; what is wrong with them is said by the error that they raise."""
-    settings.saved_model()
-    path = settings.folder() / "config.toml"
+    settings.own()
+    path = settings.config_file()
     return Check("settings", "ok", f"{path} can be read" if path.is_file() else "none are saved: the defaults hold")
+
+
+def _project() -> Check:
+    """What the project's file around this folder asks for and does not get."""
+    chosen = settings.load()
+    if chosen.project is None:
+        return Check("project settings", "ok", "none around this folder")
+    if chosen.notices:
+        fix = f"archivist config  # and mend {shlex.quote(str(chosen.project))}"
+        return Check("project settings", "warning", "; ".join(chosen.notices), fix)
+    return Check("project settings", "ok", f"{chosen.project} makes things stricter")
+
+
+def _conversations() -> Check:
+    """Whether the file of kept conversations can be read, and by whom."""
+    from assistant import history
+
+    file = history.place()
+    if not file.exists():
+        return Check("conversations", "skipped", f"none are kept yet at {file}")
+    opened = _opened_to_others(file)
+    if opened:
+        return Check("conversations", "warning", f"others can read {_some(opened)} in {file.parent}", _close("600", opened))
+    with history.History.open() as kept:
+        count = len(kept.sessions(10_000))
+    return Check("conversations", "ok", f"{counted(count, 'conversation')} in {file}, yours alone")
 
 
 def _rights(name: str, folder: Path, *, secret: tuple[str, ...] = ()) -> Check:
@@ -68,11 +96,16 @@ def _library(scene: Scene) -> Check:
     file = scene.library
     if not file.is_file():
         return Check("library file", "skipped", "there is none yet")
-    beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
-    files = [path for path in beside if path.is_file() and _open(path)]
+    files = _opened_to_others(file)
     if files:
         return Check("library file", "warning", f"others can read {_some(files)} in {file.parent}", _close("600", files))
     return Check("library file", "ok", "yours alone")
+
+
+def _opened_to_others(file: Path) -> list[Path]:
+    """A database and the files beside it, as far as others can read them."""
+    beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
+    return [path for path in beside if path.is_file() and _open(path)]
 
 
 def _open(path: Path) -> bool:

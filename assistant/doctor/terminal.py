@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 
+from assistant import settings
 from assistant.doctor.models import Check, Named, Scene
 
 _LEAST_COLUMNS = 60
@@ -45,13 +46,13 @@ def _characters() -> Check:
 
 
 def _editor() -> Check:
-    named = next(((name, os.environ[name]) for name in ("VISUAL", "EDITOR") if os.environ.get(name, "").strip()), None)
-    if named is None:
+    chosen = settings.own()
+    if chosen.editor is None:
         found = next(filter(None, map(shutil.which, _USUAL)), None)
         if found is None:
             return Check("editor", "warning", "none is named and none was found", "export EDITOR=nano")
         return Check("editor", "ok", f"none is named; {found} is there", "export EDITOR=nano")
-    variable, command = named
+    command, variable = chosen.editor, chosen.origin("editor").where
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -17,6 +17,7 @@ from assistant import doctor, settings
 from assistant.cli import run
 from assistant.doctor import Check, library, machine, running
 from assistant.doctor.models import Scene
+from assistant.history import History
 from search import Library, upkeep
 
 KEY = "sk-planted-0123456789abcdef"
@@ -247,6 +248,33 @@ def test_files_that_others_can_read_are_closed_by_the_fix(keys: None, sound: Pat
     assert (check["state"], check["fix"]) == ("warning", f"chmod 700 {settings.folder()}")
 
 
+def test_conversations_that_cannot_be_read_or_that_others_can_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine" / "kept.db"
+    monkeypatch.setenv("ARCHIVIST_HISTORY", str(file))
+    with History.open():
+        pass
+    name = "Keys and private files: conversations"
+    assert looked(capsys)[1][name]["finding"] == f"0 conversations in {file}, yours alone"
+    file.chmod(0o644)
+    assert looked(capsys)[1][name]["fix"] == f"chmod 600 {file}"
+    file.chmod(0o600)
+    file.write_bytes(b"no database" * 1000)
+    code, found = looked(capsys)
+    assert (code, found[name]["state"]) == (1, "failed")
+
+
+def test_what_a_project_asks_for_and_does_not_get_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".archivist.toml").write_text('model = "gemini:x"\n')
+    monkeypatch.chdir(tmp_path)
+    check = looked(capsys)[1]["Keys and private files: project settings"]
+    assert check["state"] == "warning"
+    assert "not used: model" in check["finding"]
+
+
 def test_a_cloud_in_use_without_a_key_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("ARCHIVIST_MODEL", "gemini:gemini-3.8-flash")
     code, found = looked(capsys)
@@ -375,6 +403,7 @@ def test_settings_and_keys_that_cannot_be_read_are_told(
     settings.write_private(settings.folder() / "keys.json", f'{{"gemini": "{SAVED}"')
     code, found = looked(capsys)
     assert code == 1
+    assert found["Terminal: editor"]["state"] == "failed"
     private = {name.partition(": ")[2]: check for name, check in found.items() if name.startswith("Keys")}
     assert private["settings"]["state"] == private["key for gemini"]["state"] == "failed"
     assert private["key for openrouter"]["finding"] == "from OPENROUTER_API_KEY"
