@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant import backends, render, settings
+from assistant import backends, completing, render, settings
 from assistant.backends import catalogues
 from assistant.backends.base import Capabilities, Listed, Price
 from assistant.errors import BadReplyError, ProviderError, UsageError
@@ -41,6 +41,7 @@ def models(*, base_url: str | None, online: bool, as_json: bool) -> None:
         entries += found
         troubles += [trouble] if trouble else []
     entries = _marked(entries, choice.spec)
+    completing.remember_models(entry.spec for entry in entries)
     out = render.out()
     if as_json:
         told = {"models": [_as_object(entry) for entry in entries], "used": choice.spec, "why": choice.why}

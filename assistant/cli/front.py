@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
-from assistant import render
+from assistant import completing, render
 from assistant.cli.ask import ask
 from assistant.cli.chat import chat
+from assistant.cli.completion import completion
 from assistant.cli.config import config
 from assistant.cli.doctor import doctor
 from assistant.cli.history import history
@@ -39,6 +40,8 @@ def main(argv: list[str] | None = None) -> None:
 
 def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind of failure
     """Run a command line and return its exit code; every error ends here as a message and a hint on standard error."""
+    if completing.asked():
+        return completing.answer(archivist, completing.asked())
     try:
         code = archivist.main(list(argv), prog_name="archivist", standalone_mode=False)
         if sys.stdout is not None:
@@ -141,6 +144,6 @@ def archivist(context: click.Context) -> None:
 
 
 _COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, doctor)
-_SETUP = (evaluate, tools, models, keys, config)
+_SETUP = (evaluate, tools, models, keys, config, completion)
 for _command in (*_COMMANDS, *_SETUP):
     archivist.add_command(_command)

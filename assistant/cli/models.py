@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from assistant import options
+from assistant import completing, options
 
 
 @click.command()
@@ -65,7 +65,7 @@ def pull_model(name: str, quiet: bool) -> int:
 
 
 @models.command("use")
-@click.argument("spec", metavar="PROVIDER:MODEL")
+@click.argument("spec", metavar="PROVIDER:MODEL", shell_complete=completing.models)
 def use_model(spec: str) -> None:
     """Save the model to use when none is named."""
     from assistant import model_command
@@ -84,7 +84,7 @@ def keys() -> None:
 
 
 @keys.command("set")
-@click.argument("provider")
+@click.argument("provider", shell_complete=completing.providers)
 def set_key(provider: str) -> None:
     """Save a provider's key: asked for without echo, or read from a pipe."""
     from assistant import model_command
