@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assistant import options
+from assistant import completing, options
 from assistant.errors import UsageError
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -16,7 +16,15 @@ _ALONE = ("add", "from_library")
 
 @click.command()
 @click.argument("file", required=False, type=options.Place(dir_okay=False))
-@click.option("-m", "--model", "models", multiple=True, metavar="PROVIDER:MODEL", help="A model; several stand side by side.")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    metavar="PROVIDER:MODEL",
+    shell_complete=completing.models,
+    help="A model; several stand side by side.",
+)
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server, with -m openrouter:MODEL.")
 @options.library_option
 @click.option("--documents", type=options.Place(), metavar="DIR", help="Index this folder first, and ask its library.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from assistant import render, settings
+from assistant import completing, render, settings
 from assistant.errors import UserError
 
 if TYPE_CHECKING:
@@ -123,13 +123,25 @@ def day(_: click.Context, parameter: click.Parameter, value: str | None) -> date
         raise click.BadParameter(f"got {value!r}, want a day such as 2026-10-15", param=parameter) from error
 
 
+_of = completing.of_library
 _FILTER_OPTIONS = (
-    click.option("--category", multiple=True, metavar="NAME", help="In this category (several: any of them)."),
-    click.option("--tag", multiple=True, metavar="TAG", help="With this tag (several: all of them)."),
+    click.option(
+        "--category", multiple=True, metavar="NAME", shell_complete=_of("category"), help="In this category (several: any of them)."
+    ),
+    click.option("--tag", multiple=True, metavar="TAG", shell_complete=_of("tag"), help="With this tag (several: all of them)."),
     click.option("--source", multiple=True, metavar="GLOB", help="Path fits this glob, such as 'runbooks/*.md'."),
-    click.option("--type", "format", multiple=True, metavar="FORMAT", help="Of this format: markdown, pdf, python ..."),
-    click.option("--author", multiple=True, metavar="NAME", help="By this author."),
-    click.option("--language", multiple=True, metavar="CODE", help="In this language: en, de, ja ..."),
+    click.option(
+        "--type",
+        "format",
+        multiple=True,
+        metavar="FORMAT",
+        shell_complete=_of("format"),
+        help="Of this format: markdown, pdf, python ...",
+    ),
+    click.option("--author", multiple=True, metavar="NAME", shell_complete=_of("author"), help="By this author."),
+    click.option(
+        "--language", multiple=True, metavar="CODE", shell_complete=_of("language"), help="In this language: en, de, ja ..."
+    ),
     click.option("--title", metavar="TEXT", help="Title holds this text."),
     click.option("--after", metavar="PHRASE", help="From the phrase's first day on: 2026-03-01, 'last week', March."),
     click.option("--before", metavar="PHRASE", help="Before the phrase's first day."),

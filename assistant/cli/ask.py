@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assistant import options, render, settings
+from assistant import completing, options, render, settings
 from assistant.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 _TURN_OPTIONS = (
     click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the last conversation about this library."),
-    click.option("--resume", metavar="ID|NAME", help="Go on with this conversation (archivist history lists them)."),
+    click.option(
+        "--resume",
+        metavar="ID|NAME",
+        shell_complete=completing.conversations,
+        help="Go on with this conversation (archivist history lists them).",
+    ),
     click.option("--system", metavar="TEXT|@FILE", help="Instructions of your own to the model; '' for none."),
     click.option("--role", type=options.RoleName(), metavar="NAME", help="Instructions that the settings keep under this name."),
     click.option(
@@ -46,7 +51,13 @@ def turn_options(command: options.Command) -> options.Command:
 
 @click.command()
 @click.argument("question", required=False)
-@click.option("-m", "--model", metavar="PROVIDER:MODEL", help="Such as ollama:qwen3:8b or offline; else the saved one.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="PROVIDER:MODEL",
+    shell_complete=completing.models,
+    help="Such as ollama:qwen3:8b or offline; else the saved one.",
+)
 @options.library_option
 @options.embedder_option
 @options.filter_options

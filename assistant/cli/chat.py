@@ -8,12 +8,18 @@ from typing import Any
 
 import click
 
-from assistant import options, render, settings
+from assistant import completing, options, render, settings
 from assistant.cli.ask import conversation_meant, how_to_ask, turn_options
 
 
 @click.command()
-@click.option("-m", "--model", metavar="PROVIDER:MODEL", help="Such as ollama:qwen3:8b or offline; else the saved one.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="PROVIDER:MODEL",
+    shell_complete=completing.models,
+    help="Such as ollama:qwen3:8b or offline; else the saved one.",
+)
 @options.library_option
 @options.embedder_option
 @options.filter_options

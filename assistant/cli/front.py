@@ -14,10 +14,12 @@ from typing import Any
 
 import click
 
-from assistant import render
+from assistant import completing, render
 from assistant.cli.ask import ask
 from assistant.cli.chat import chat
+from assistant.cli.completion import completion
 from assistant.cli.config import config
+from assistant.cli.doctor import doctor
 from assistant.cli.history import history
 from assistant.cli.library import forget, index, roots, show, status
 from assistant.cli.models import keys, models, tools
@@ -38,6 +40,8 @@ def main(argv: list[str] | None = None) -> None:
 
 def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind of failure
     """Run a command line and return its exit code; every error ends here as a message and a hint on standard error."""
+    if completing.asked():
+        return completing.answer(archivist, completing.asked())
     try:
         code = archivist.main(list(argv), prog_name="archivist", standalone_mode=False)
         if sys.stdout is not None:
@@ -139,6 +143,7 @@ def archivist(context: click.Context) -> None:
             context.exit(2)
 
 
-_COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, evaluate, tools, models, keys, config)
-for _command in _COMMANDS:
+_COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, doctor)
+_SETUP = (evaluate, tools, models, keys, config, completion)
+for _command in (*_COMMANDS, *_SETUP):
     archivist.add_command(_command)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from assistant import options
+from assistant import completing, options
 from assistant.errors import UsageError
 from assistant.options import Command
 
@@ -19,7 +19,8 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments, behind `list` when no command is named."""
-        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+        # While a shell completes the line, no command is named yet.
+        if not ctx.resilient_parsing and (not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
@@ -87,7 +88,7 @@ def search(text: str, library: Path | None, limit: int, as_json: bool) -> None:
 
 
 @history.command()
-@click.argument("which", metavar="ID|NAME")
+@click.argument("which", metavar="ID|NAME", shell_complete=completing.conversations)
 @options.json_option
 def show(which: str, as_json: bool) -> None:
     """Show a conversation with its sources."""
@@ -97,7 +98,7 @@ def show(which: str, as_json: bool) -> None:
 
 
 @history.command()
-@click.argument("which", metavar="ID|NAME")
+@click.argument("which", metavar="ID|NAME", shell_complete=completing.conversations)
 @click.argument("name")
 def name(which: str, name: str) -> None:
     """Give a conversation a name.
@@ -111,7 +112,7 @@ def name(which: str, name: str) -> None:
 
 
 @history.command()
-@click.argument("which", metavar="ID|NAME")
+@click.argument("which", metavar="ID|NAME", shell_complete=completing.conversations)
 @click.option(
     "--format", "form", type=click.Choice(["markdown", "jsonl"]), default="markdown", show_default=True, help="Which form."
 )
@@ -130,7 +131,7 @@ def export(which: str, form: str, output: Path | None, force: bool) -> None:
 
 
 @history.command()
-@click.argument("which", nargs=-1, metavar="[ID|NAME]...")
+@click.argument("which", nargs=-1, metavar="[ID|NAME]...", shell_complete=completing.conversations)
 @click.option("--older-than", metavar="AGE", help="Those that nobody has gone on with for 30d, 4w, 6m or 1y.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(which: tuple[str, ...], older_than: str | None, yes: bool) -> None:

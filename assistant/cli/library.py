@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assistant import options, settings
+from assistant import completing, options, settings
 
 
 @click.command()
@@ -40,7 +40,7 @@ def index(places: tuple[Path, ...], **given: Any) -> int:
 
 
 @click.command()
-@click.argument("what", metavar="KEY|PATH")
+@click.argument("what", metavar="KEY|PATH", shell_complete=completing.of_library("path", "key"))
 @options.library_option
 @click.option("--lines", metavar="FROM-TO", help="These lines, such as 10-40.")
 @click.option("-C", "--context", default=0, metavar="N", type=click.IntRange(0, 1000), help="Lines around a passage.")

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from assistant import options
+from assistant import completing, options
 
 
 @click.command()
@@ -21,23 +21,51 @@ def tools(library: str | None, as_json: bool) -> None:
 
 
 @click.group(invoke_without_command=True)
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server whose models are listed, too.")
+@click.option("--online", is_flag=True, help="Ask the clouds that a key is there for, and servers on other machines.")
 @options.json_option
 @click.pass_context
-def models(context: click.Context, as_json: bool) -> None:
-    """List the models that can be used now; `models use` saves one.
+def models(context: click.Context, base_url: str | None, online: bool, as_json: bool) -> None:
+    """List the models that can be used now: where they run, what they can do, how much they read, what they cost.
+
+    Without --online only this machine is asked: an example stands for the models of each cloud. The one that is used when none
+    is named is marked; `models use` saves another one, `models pull` gets one that Ollama does not have yet.
 
     \b
+    Examples:
         archivist models
+        archivist models --online --json
+        archivist models pull qwen3:8b
         archivist models use ollama:qwen3:8b
     """
     if context.invoked_subcommand is None:
-        from assistant import model_command
+        from assistant import models_command
 
-        model_command.models(as_json=as_json)
+        models_command.models(base_url=base_url, online=online, as_json=as_json)
+
+
+@models.command("pull")
+@click.argument("name")
+@options.quiet_option
+def pull_model(name: str, quiet: bool) -> int:
+    """Download a model with the Ollama that runs here, or where OLLAMA_HOST says.
+
+    How far it is goes to standard error. What has come is kept when it is stopped with Ctrl-C or fails: the same command goes on.
+
+    Exit code: 0 when the model is there, 1 when Ollama does not run or has no such model, 130 when it was stopped.
+
+    \b
+    Examples:
+        archivist models pull qwen3:8b
+        OLLAMA_HOST=gpu.local archivist models pull qwen3:8b
+    """
+    from assistant import models_command
+
+    return models_command.pull(name, quiet=quiet)
 
 
 @models.command("use")
-@click.argument("spec", metavar="PROVIDER:MODEL")
+@click.argument("spec", metavar="PROVIDER:MODEL", shell_complete=completing.models)
 def use_model(spec: str) -> None:
     """Save the model to use when none is named."""
     from assistant import model_command
@@ -56,7 +84,7 @@ def keys() -> None:
 
 
 @keys.command("set")
-@click.argument("provider")
+@click.argument("provider", shell_complete=completing.providers)
 def set_key(provider: str) -> None:
     """Save a provider's key: asked for without echo, or read from a pipe."""
     from assistant import model_command

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assistant import options
+from assistant import completing, options
 from assistant.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", required=False, metavar="[NAME|PATH]")
+@click.argument("name", required=False, metavar="[NAME|PATH]", shell_complete=completing.of_library("table"))
 @options.library_option
 @options.filter_options
 @options.json_option

@@ -32,9 +32,9 @@ def use(session: Session, spec: str) -> None:
 
 def models(_: Session, __: str) -> Next:
     """List the models that can be used now."""
-    from assistant import model_command
+    from assistant import models_command
 
-    model_command.models(as_json=False)
+    models_command.models(base_url=None, online=False, as_json=False)
     return None
 
 
