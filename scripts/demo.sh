@@ -13,7 +13,8 @@ show() {
 }
 
 mkdir -p "$(dirname "$ARCHIVIST_LIBRARY")"
-export XDG_STATE_HOME=build ARCHIVIST_MODEL=offline  # the person's own last question stays as it is
+# The person's own settings, conversations and runs stay as they are.
+export XDG_STATE_HOME=build ARCHIVIST_CONFIG_DIR=build/config ARCHIVIST_HISTORY=build/conversations.db ARCHIVIST_MODEL=offline
 show index data/library
 show search "gateway timeout" --category runbooks --during "last month" -n 2 --explain
 show search "retry_budget" --mode keyword -n 3

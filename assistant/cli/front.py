@@ -137,7 +137,8 @@ def archivist(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         if sys.stdin.isatty() and sys.stdout.isatty():
-            context.exit(context.invoke(chat))
+            with chat.make_context("chat", [], parent=context) as inner:  # as if it had been typed: with the options' defaults
+                context.exit(chat.invoke(inner))
         else:
             click.echo(context.get_help(), err=True)
             context.exit(2)

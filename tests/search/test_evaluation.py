@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from standin import StandIn
 
+from assistant.evaluation.cases import read_cases
 from search import Filters, Library, UserError
 from search.embedding import load_embedder
 from search.evaluation import (
@@ -215,7 +216,7 @@ def test_what_is_read_again_stands_before_the_rest_and_pays_for_no_loading(
 @pytest.mark.model
 def test_the_sample_library_is_searched_better_than_before_words_were_weighed(sample: Library) -> None:
     """Measured: .900, and .883 where words always count three times and nothing is looked at again."""
-    cases = [case for case in read_cases(DATA / "evals" / "library.jsonl") if case.relevant]
+    cases = [judged for case in read_cases(DATA / "evals" / "library.jsonl") if (judged := case.for_retrieval)]
     measured = evaluate(sample.path, cases, load_embedder(), ["hybrid"])
     assert mean(measured["hybrid"])["ndcg@10"] >= 0.892
 
