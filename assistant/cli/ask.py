@@ -14,6 +14,7 @@ from assistant.errors import UsageError
 
 if TYPE_CHECKING:
     from assistant import ask_command, history
+    from assistant.attaching import Attached
 
 
 _TURN_OPTIONS = (
@@ -63,6 +64,7 @@ def turn_options(command: options.Command) -> options.Command:
 @options.filter_options
 @click.option("--again", is_flag=True, help="Ask the last question again, with the options now given.")
 @turn_options
+@click.option("--stdin/--no-stdin", default=None, help="Wait for a pipe and attach its text, or do not read it. [default: attach]")
 @click.option("--show-request", is_flag=True, help="Print the body that would be posted, without the key; send nothing.")
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Record for replay:FILE.")
 @options.json_option
@@ -88,15 +90,29 @@ def ask(question: str | None, **given: Any) -> int:
         from assistant.cli import chat
 
         return chat.run(given)
+    beside = _beside(question, given)
     going_on = conversation_meant(given)
     how = replace(how_to_ask(given), going_on=going_on.id if going_on else None)
     library_file = going_on.library if going_on else given["library"]
     with options.open_library(library_file, given["embedder"], quiet=given["quiet"]) as library:
         if given["show_request"]:
-            ask_command.show_request(library, asked, options.filters(given), how)
+            ask_command.show_request(library, asked, options.filters(given), how, beside)
         else:
-            ask_command.ask(library, asked, options.filters(given), how)
+            ask_command.ask(library, asked, options.filters(given), how, beside)
     return 0
+
+
+def _beside(question: str | None, given: dict[str, Any]) -> Attached | None:
+    """The text that standard input brings beside a question; "-" has read it as the question already."""
+    if question == "-":
+        return None
+    from assistant import attaching
+
+    def say(text: str) -> None:
+        if not given["quiet"]:
+            render.err().write(text)
+
+    return attaching.from_standard_input(say, wanted=given["stdin"])
 
 
 def conversation_meant(given: dict[str, Any]) -> history.Session | None:
