@@ -182,11 +182,11 @@ class _Session:
         if given.nl2sql:
             from assistant.evaluation.outside.nl2sql import Databases
 
-            databases = Databases(given.nl2sql, self._database, today, given.first)
+            databases = Databases(given.nl2sql, self._database, today, given.first, local_only=settings.load().local_only)
             self._open.callback(databases.close)
             return databases, None
         library = self._open.enter_context(Library.open(self._library(file), embedder=self._model()))
-        return LibraryQuestions(library, cases, today), library
+        return LibraryQuestions(library, cases, today, local_only=settings.load().local_only), library
 
     def _library(self, file: Path | None) -> Path:
         """The library file: named, else made of the documents that are named or, for a checkout's own cases, lie beside them."""

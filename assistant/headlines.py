@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from assistant.messages import ToolResult
@@ -18,10 +19,12 @@ _CUT_TEXT = 160
 _MOST_ITEMS = 12
 _MOST_KEYS = 8
 _LONGEST_LINE = 300
+_KEPT = 256  # results, which every request of a long conversation has again
 _NOTE = "shortened; read_document with the key reads on"
 _SOURCED = ("key", "source", "path")
 
 
+@lru_cache(maxsize=_KEPT)
 def head_of(result: ToolResult) -> ToolResult:
     """A result with the beginnings of its texts and lists, or as it is where that is no shorter."""
     value = _value(result)
@@ -32,6 +35,7 @@ def head_of(result: ToolResult) -> ToolResult:
     return replace(result, content=cut) if len(cut) < len(result.content) else result
 
 
+@lru_cache(maxsize=_KEPT)
 def headline(result: ToolResult) -> ToolResult:
     """A result as one line that names its keys."""
     if len(result.content) <= _LONGEST_LINE:

@@ -65,7 +65,10 @@ class Reach:
             return {}
         roots = self._library.count_documents(self._inside(guarded=guarded), "root", today=self._today)
         texts = {Path(place).expanduser(): text for place, text in said.items()}
-        found = {root.name: texts.get(root, texts.get(Path(root.name), "")) for root in map(Path, roots)}
+        found = {}
+        for root in map(Path, roots):
+            named = (root, Path(os.path.realpath(root)), Path(root.name))
+            found[root.name] = next((texts[place] for place in named if texts.get(place)), "")
         return {name: text for name, text in found.items() if text}
 
     def refuse(self, attached: str) -> None:

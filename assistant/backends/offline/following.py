@@ -173,7 +173,7 @@ def _laid_over(before: Plan, own: Plan, language: str, *, counting: bool) -> Pla
         filters=filters,
         key=before.key if intent == "similar" else "",
         group_by=grouped if intent == "count" else "",
-        order_by=own.order_by or before.order_by,
+        order_by=own.order_by if own.oldest or own.limit else before.order_by or own.order_by,
         oldest=own.oldest or (before.oldest and not own.order_by),
         limit=own.limit or before.limit,
         documents=before.documents or own.documents,
