@@ -195,9 +195,11 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
 def _backend(library: Library, options: Options, kept: history.Kept | None) -> tuple[str | None, Backend]:
     """The model to ask, and the address that it has of its own: as named, else that of the conversation, else the usual one."""
     spec, base_url = options.model, options.base_url
-    if spec is None and kept is not None and backends.split(kept.session.model)[0] != "replay":
+    provider = backends.split(kept.session.model)[0] if kept is not None else ""
+    if spec is None and kept is not None and provider != "replay":
         spec, why = kept.session.model, "of the conversation"
-        base_url = base_url or kept.session.base_url or None
+        if provider == "openrouter":  # what was asked of a server of one's own must not go to the provider
+            base_url = base_url or kept.session.base_url or None
     else:
         choice = backends.choose(spec)
         spec, why = choice.spec, choice.why

@@ -67,7 +67,7 @@ def show_list(library: Path | None, limit: int, as_json: bool) -> None:
     """List conversations, those that were gone on with last in front."""
     from assistant import history_command
 
-    history_command.show_list(library, limit, as_json=as_json)
+    history_command.show_list(options.library_path(library) if library else None, limit, as_json=as_json)
 
 
 @history.command()
@@ -84,7 +84,7 @@ def search(text: str, library: Path | None, limit: int, as_json: bool) -> None:
     """
     from assistant import history_command
 
-    history_command.search(text, library, limit, as_json=as_json)
+    history_command.search(text, options.library_path(library) if library else None, limit, as_json=as_json)
 
 
 @history.command()

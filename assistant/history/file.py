@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from assistant.errors import HistoryError
 
-BUSY_SECONDS = 10.0
+BUSY_SECONDS = 30.0
 _APPLICATION = 0x41726368  # PRAGMA application_id: tells the file from a library, and from other programs' databases
 _MOVE = "move the file away, or name another with ARCHIVIST_HISTORY"
 
