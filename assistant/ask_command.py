@@ -1,4 +1,4 @@
-"""`archivist ask`: one question, or a loop of questions on a terminal, answered by a model or by rules.
+"""`archivist ask`: one question, answered by a model or by rules.
 
 The answer goes to standard output, everything about how it came to be to standard error.
 """

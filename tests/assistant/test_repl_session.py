@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from terminal import Terminal, environment
 
+from assistant.history import History
 from search import Library
 
 HERE = Path(__file__).parent
@@ -171,7 +173,60 @@ def test_a_whole_session(begin: Begin, tmp_path: Path, folder: Path) -> None:
     assert case["scope"] == {"category": ["runbooks"]}
     terminal.enter("/cost")
     terminal.wait_for("3 questions, 6 steps, 3 calls, 600 tokens in, 120 out")
+    terminal.enter("/name Gateway limits")
+    terminal.wait_for("this conversation is 'Gateway limits'")
     terminal.enter("/quit")
     assert terminal.wait_for_end() == 0
     # Each request was answered: the cancelled turn left nothing open that the model's server would have refused.
     assert (tmp_path / "asked").read_text() == "7"
+
+    again = begin(_SEARCH, {"text": "As before, 4 seconds [KEY]."}, arguments=("--resume", "gateway"), **more)
+    again.wait_for('going on with conversation 1 "Gateway limits": 3 turns')
+    again.wait_for("> so when does it give up\\?")
+    assert "category:runbooks ❯" in again.text
+    assert "[1] runbooks/gateway.md:" in again.text
+    again.enter("sure?")
+    again.wait_for("As before, 4 seconds [1].".replace("[", r"\["))
+    again.wait_for("2 steps · 1 call", after="As before")
+    again.enter("/export talk.md")
+    again.enter("/export talk.jsonl")
+    again.wait_for("written to talk.jsonl")
+    exported = (tmp_path / "talk.md").read_text("utf-8")
+    for said in (
+        "when does the gateway give up?",
+        "12 times",
+        "so when does it give up?",
+        "As before, 4 seconds",
+        "runbooks/gateway.md",
+    ):
+        assert said in exported
+    assert len((tmp_path / "talk.jsonl").read_text("utf-8").splitlines()) >= 4
+    again.type("\x04")
+    assert again.wait_for_end() == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kill_9_at_any_moment_loses_at_most_the_turn_under_way(begin: Begin, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    terminal = begin(*([_SEARCH, {"text": "After 4 seconds [KEY].\n\nThat is all."}] * 20))
+    answered = 0
+    while answered < 8:
+        question = f"question {answered + 1}?"
+        wanted = len(terminal.raw) + chance.randrange(4000)
+        terminal.enter(question)
+        terminal.wait_for(lambda text, q=question, w=wanted: len(terminal.raw) >= w or "2 steps" in text.partition(q)[2])
+        if "2 steps" not in terminal.text.partition(question)[2]:
+            break
+        answered += 1
+        terminal.wait_for(r"2 steps[^❯]*❯", after=question)
+    terminal.kill()
+    if answered == 0 and not (tmp_path / "home" / "xdg_data_home" / "archivist" / "conversations.db").exists():
+        return
+    with History.open(tmp_path / "home" / "xdg_data_home" / "archivist" / "conversations.db") as history:
+        kept = [one for found in history.sessions() for one in history.load(found.id).turns]
+    # The footer of an answer is written before it is kept: the turn under way ends with the next prompt.
+    assert answered - 1 <= len(kept) <= answered + 1
+    assert [one.turn.question for one in kept] == [f"question {number}?" for number in range(1, len(kept) + 1)]
+    if kept:
+        again = begin({"text": "Good."}, arguments=("--continue",))
+        again.wait_for(f"going on with conversation 1: {len(kept)} turn")
