@@ -66,7 +66,7 @@ class Library:
         that a library names is only compared with it. announce: told of a model's download before it begins. Raises
         LibraryError for a missing, damaged or newer library.
         """
-        place = Path(path)
+        place = _place(path)
         if create and not connections.is_there(place):
             connections.open_for_writing(place).close()
         return cls(place, connections.open_for_reading(place), _embedder_source(embedder, announce))
@@ -161,12 +161,15 @@ class Library:
             return [(paths[passage], score) for passage, score in best]
 
     def index(self, *places: str | Path, rules: Rules | None = None, prune: bool = False, report: Report | None = None) -> Summary:
-        """Bring the library in step with folders and files, or with all that it follows; see `search.upkeep.index`."""
+        """Bring the library in step with folders and files, or with all that it follows; see `search.upkeep.index`.
+
+        A text that begins with ~/ means the home folder, as in a shell; a Path is taken as it is.
+        """
         from search import upkeep
 
         return upkeep.index(
             self.path,
-            [Path(place) for place in places],
+            [_place(place) for place in places],
             self._make_embedder(),
             rules=rules or upkeep.Rules(),
             prune=prune,
@@ -355,3 +358,8 @@ def _check(query: str, limit: int) -> None:
         raise QueryError("query: got an empty one, want some words")
     if not 1 <= limit <= MAX_LIMIT:
         raise QueryError(f"limit: got {limit}, want 1 to {MAX_LIMIT}")
+
+
+def _place(given: str | Path) -> Path:
+    """A file or folder as a person writes it; a shell would have put the home folder in for ~."""
+    return Path(given).expanduser() if isinstance(given, str) and given.startswith("~/") else Path(given)
