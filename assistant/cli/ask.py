@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant import completing, options, render, settings
+from assistant.cli.manual import Page
 from assistant.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def turn_options(command: options.Command) -> options.Command:
     return command
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("question", required=False)
 @click.option(
     "-m",
@@ -64,7 +65,7 @@ def turn_options(command: options.Command) -> options.Command:
 @options.filter_options
 @click.option("--again", is_flag=True, help="Ask the last question again, with the options now given.")
 @turn_options
-@click.option("--stdin/--no-stdin", default=None, help="Wait for a pipe and attach its text, or do not read it. [default: attach]")
+@click.option("--stdin/--no-stdin", default=None, help="Wait for a pipe and attach its text, or do not read it.")
 @click.option("--show-request", is_flag=True, help="Print the body that would be posted, without the key; send nothing.")
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Record for replay:FILE.")
 @options.json_option
@@ -72,10 +73,17 @@ def turn_options(command: options.Command) -> options.Command:
 def ask(question: str | None, **given: Any) -> int:
     """Answer a question from the documents, with citations that were checked.
 
+    The answer and its numbered sources go to standard output, how it came to be to standard error. The filters are a wall: no
+    search of the model looks outside of them. Text that comes through a pipe is attached to the question as data; "-" in place of
+    the question reads the question itself from there. In a loop that reads its lines from standard input give --no-stdin.
+
+    Exit code: 0 for every answer, also that it is not in the documents; 1 when there is none.
+
     \b
         archivist ask "which runbooks about the gateway changed last month?"
         archivist ask -m ollama:qwen3:8b --category runbooks "what do they say about timeouts?"
         archivist ask --continue "and those from March?"
+        cat error.log | archivist ask "what is this?"
         archivist ask --again -m offline --trace
     """
     from assistant import ask_command
