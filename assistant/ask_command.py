@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant import answer_view, backends, history, render, settings
+from assistant import answer_view, attaching, backends, history, render, settings
 from assistant.conversation import Answered, Conversation, Turn
 from assistant.errors import UsageError, UserError
 from assistant.events import BlockFinished, CallFinished, Event, Notice
@@ -27,6 +27,7 @@ from assistant.scoping import scope_words
 from search import Filters, dates
 
 if TYPE_CHECKING:
+    from assistant.attaching import Attached
     from assistant.backends.base import Backend
     from search import Library
 
@@ -56,16 +57,16 @@ class Options:
     local_only: Sequence[str] = ()
 
 
-def ask(library: Library, question: str, filters: Filters, options: Options) -> None:
-    """Ask one question and show the answer. Raises ProviderError and UserError."""
+def ask(library: Library, question: str, filters: Filters, options: Options, beside: Attached | None = None) -> None:
+    """Ask one question and show the answer. beside: a text that came with it. Raises ProviderError and UserError."""
     with _talking(library, filters, options) as talk:
-        talk.ask(question)
+        talk.ask(question, beside)
 
 
-def show_request(library: Library, question: str, filters: Filters, options: Options) -> None:
+def show_request(library: Library, question: str, filters: Filters, options: Options, beside: Attached | None = None) -> None:
     """Print the exact first body that would be posted, without the key; send nothing."""
     with _talking(library, filters, options) as talk:
-        body = settings.redact(json.dumps(talk.request_body(question), ensure_ascii=False, indent=2))
+        body = settings.redact(json.dumps(talk.request_body(question, beside), ensure_ascii=False, indent=2))
         render.out().write(render.safe(body))
 
 
@@ -125,14 +126,15 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
-    def request_body(self, question: str) -> object:
-        """The first body that `ask` would post."""
-        return self._conversation.request_body(question)
+    def request_body(self, question: str, beside: Attached | None) -> object:
+        """The first body that `ask` would post; no server is asked how much of a text beside it the model takes."""
+        return self._conversation.request_body(question, beside.within(attaching.room_for(None))[0] if beside else "")
 
-    def ask(self, question: str) -> Turn:
+    def ask(self, question: str, beside: Attached | None = None) -> Turn:
         """Ask, show what happens, keep the turn."""
+        attached = self._attached(beside) if beside else ""
         shown = answer_view.Answer(render.out(), live=not self._options.as_json and render.out().interactive)
-        turn = self._consume(self._conversation.ask(question), shown)
+        turn = self._consume(self._conversation.ask(question, attached), shown)
         if self._keeper is not None:
             snapshot = self._conversation.snapshot()
             self._keeper.keep(turn, snapshot, self._filters, today=self._today, base_url=self._base_url)
@@ -145,6 +147,13 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
         if self._recorder and self._options.record:
             self._recorder.write(self._options.record, question, self._today.isoformat())
         return turn
+
+    def _attached(self, beside: Attached) -> str:
+        """As much of a text as the model has room for; how much that is is said."""
+        text, said = beside.within(attaching.room_for(self._backend.capabilities.context_length))
+        if not self._options.quiet:
+            self._say(said)
+        return text
 
     def _kept(self, session_id: int) -> history.Kept:
         """The conversation to go on with; what is answered from now on is kept with it, unless nothing is to be kept."""

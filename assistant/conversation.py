@@ -208,7 +208,7 @@ class Conversation:
         window = self._window_of() or Window(None)
         return Size(window.tokens((system, *history), self.toolbox.declarations() if known.tools else ()), known.context_length)
 
-    def request_body(self, question: str) -> object:
+    def request_body(self, question: str, attached: str = "") -> object:
         """The first body that `ask` would post to a model that takes tools. Nothing is sent, not even to learn whether it does.
 
         Where something is withheld, a model that must be asked whether it runs here counts as one elsewhere.
@@ -216,7 +216,11 @@ class Conversation:
         guard = self._guard(ask=False)
         box = self._reach.toolbox(guarded=bool(guard))
         history = self._history(guard)
-        messages = (Message("system", self._system_over(box, guard)), *history, Message("user", question))
+        messages = (
+            Message("system", self._system_over(box, guard)),
+            *history,
+            Message("user", prompts.with_attached(question, attached)),
+        )
         return self._backend.body(Request(messages, box.declarations()))
 
     def _guard(self, *, ask: bool = True) -> tuple[str, ...]:

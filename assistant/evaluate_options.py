@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from assistant import completing, options
+from assistant.cli.manual import Page
 from assistant.errors import UsageError
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _ALONE = ("add", "from_library")
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("file", required=False, type=options.Place(dir_okay=False))
 @click.option(
     "-m",
@@ -58,7 +59,10 @@ _ALONE = ("add", "from_library")
 def evaluate(**given: Any) -> int:
     """Put fixed questions to models, score the answers, compare runs.
 
-    FILE holds cases, one JSON object a line; without it the sample library's own are asked.
+    FILE holds cases, one JSON object a line; without it the sample library's own are asked. A run can be stopped, goes on with
+    --run, and can be replayed without a key.
+
+    Exit code: 1 when a mean is lower than --min wants, or when questions were left out; else 0.
 
     \b
         archivist evaluate cases.jsonl -m offline -m ollama:qwen3:8b --min answer=.8

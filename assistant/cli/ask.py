@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant import completing, options, render, settings
+from assistant.cli.manual import Page
 from assistant.errors import UsageError
 
 if TYPE_CHECKING:
     from assistant import ask_command, history
+    from assistant.attaching import Attached
 
 
 _TURN_OPTIONS = (
@@ -49,7 +51,7 @@ def turn_options(command: options.Command) -> options.Command:
     return command
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("question", required=False)
 @click.option(
     "-m",
@@ -63,6 +65,7 @@ def turn_options(command: options.Command) -> options.Command:
 @options.filter_options
 @click.option("--again", is_flag=True, help="Ask the last question again, with the options now given.")
 @turn_options
+@click.option("--stdin/--no-stdin", default=None, help="Wait for a pipe and attach its text, or do not read it.")
 @click.option("--show-request", is_flag=True, help="Print the body that would be posted, without the key; send nothing.")
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Record for replay:FILE.")
 @options.json_option
@@ -70,10 +73,17 @@ def turn_options(command: options.Command) -> options.Command:
 def ask(question: str | None, **given: Any) -> int:
     """Answer a question from the documents, with citations that were checked.
 
+    The answer and its numbered sources go to standard output, how it came to be to standard error. The filters are a wall: no
+    search of the model looks outside of them. Text that comes through a pipe is attached to the question as data; "-" in place of
+    the question reads the question itself from there. In a loop that reads its lines from standard input give --no-stdin.
+
+    Exit code: 0 for every answer, also that it is not in the documents; 1 when there is none.
+
     \b
         archivist ask "which runbooks about the gateway changed last month?"
         archivist ask -m ollama:qwen3:8b --category runbooks "what do they say about timeouts?"
         archivist ask --continue "and those from March?"
+        cat error.log | archivist ask "what is this?"
         archivist ask --again -m offline --trace
     """
     from assistant import ask_command
@@ -88,15 +98,29 @@ def ask(question: str | None, **given: Any) -> int:
         from assistant.cli import chat
 
         return chat.run(given)
+    beside = _beside(question, given)
     going_on = conversation_meant(given)
     how = replace(how_to_ask(given), going_on=going_on.id if going_on else None)
     library_file = going_on.library if going_on else given["library"]
     with options.open_library(library_file, given["embedder"], quiet=given["quiet"]) as library:
         if given["show_request"]:
-            ask_command.show_request(library, asked, options.filters(given), how)
+            ask_command.show_request(library, asked, options.filters(given), how, beside)
         else:
-            ask_command.ask(library, asked, options.filters(given), how)
+            ask_command.ask(library, asked, options.filters(given), how, beside)
     return 0
+
+
+def _beside(question: str | None, given: dict[str, Any]) -> Attached | None:
+    """The text that standard input brings beside a question; "-" has read it as the question already."""
+    if question == "-":
+        return None
+    from assistant import attaching
+
+    def say(text: str) -> None:
+        if not given["quiet"]:
+            render.err().write(text)
+
+    return attaching.from_standard_input(say, wanted=given["stdin"])
 
 
 def conversation_meant(given: dict[str, Any]) -> history.Session | None:

@@ -10,9 +10,10 @@ import click
 
 from assistant import completing, options, render, settings
 from assistant.cli.ask import conversation_meant, how_to_ask, turn_options
+from assistant.cli.manual import Page
 
 
-@click.command()
+@click.command(cls=Page)
 @click.option(
     "-m",
     "--model",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from assistant.cli.manual import Page
+
 _SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
@@ -17,7 +19,6 @@ def completion(context: click.Context, shell: str) -> None:
     roles, settings and conversations. Models are those that `archivist models` listed last. Nothing is asked of a network.
 
     \b
-    Examples:
         eval "$(archivist completion bash)"
         archivist completion bash > ~/.local/share/bash-completion/completions/archivist
         archivist completion zsh > "${fpath[1]}/_archivist"

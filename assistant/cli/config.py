@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant import options, settings
+from assistant.cli.manual import Pages
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -23,7 +24,7 @@ class _SettingName(click.types.StringParamType):
         return options.completed([*plain, *(name for name in options.own_settings().values if name not in plain)], incomplete)
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Pages, invoke_without_command=True)
 @options.json_option
 @click.pass_context
 def config(context: click.Context, as_json: bool) -> None:
@@ -44,7 +45,14 @@ def config(context: click.Context, as_json: bool) -> None:
 @click.argument("name", type=_SettingName())
 @options.json_option
 def get(name: str, as_json: bool) -> int:
-    """Print a setting, or the entries of a table (`archivist config get limits`); exit 1 when there is none."""
+    """Print a setting, or the entries of a table.
+
+    Exit code: 1 when there is none.
+
+    \b
+        archivist config get model
+        archivist config get limits
+    """
     from assistant import config_command
 
     return config_command.get(name, as_json=as_json)
@@ -70,7 +78,12 @@ def put(name: str, values: tuple[str, ...]) -> None:
 @config.command("unset")
 @click.argument("name", type=_SettingName())
 def unset(name: str) -> None:
-    """Take a setting out of your own file."""
+    """Take a setting out of your own file.
+
+    \b
+        archivist config unset limits.cost
+        archivist config unset libraries.work
+    """
     from assistant import config_command
 
     config_command.remove(name)
@@ -79,7 +92,11 @@ def unset(name: str) -> None:
 @config.command("path")
 @options.json_option
 def path(as_json: bool) -> None:
-    """Print where your own file lies."""
+    """Print where your own file lies.
+
+    \b
+        archivist config path
+    """
     from assistant import config_command
 
     config_command.show_path(as_json=as_json)
@@ -87,7 +104,12 @@ def path(as_json: bool) -> None:
 
 @config.command("edit")
 def edit() -> None:
-    """Open your own file in the setting editor, VISUAL or EDITOR, and check it afterwards."""
+    """Open your own file in the setting editor, VISUAL or EDITOR, and check it afterwards.
+
+    \b
+        archivist config edit
+        EDITOR=nano archivist config edit
+    """
     from assistant import config_command
 
     config_command.edit()

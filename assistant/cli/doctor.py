@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from assistant import options
+from assistant.cli.manual import Page
 
 
-@click.command()
+@click.command(cls=Page)
 @options.library_option
 @click.option("--embedder", metavar="NAME_OR_FOLDER", help="The embedding model to look at; else the one of the settings.")
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server to ask, too; else the one of the settings.")
@@ -26,7 +27,6 @@ def doctor(**given: Any) -> int:
     Exit code: 1 when a check has failed, else 0, with warnings, too.
 
     \b
-    Examples:
         archivist doctor
         archivist doctor -q
         archivist doctor --online --json

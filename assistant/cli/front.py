@@ -22,6 +22,7 @@ from assistant.cli.config import config
 from assistant.cli.doctor import doctor
 from assistant.cli.history import history
 from assistant.cli.library import forget, index, roots, show, status
+from assistant.cli.manual import Pages
 from assistant.cli.models import keys, models, tools
 from assistant.cli.search import search
 from assistant.cli.tables import sql, tables
@@ -95,7 +96,7 @@ def _unread() -> int:
     return 0
 
 
-class _Front(click.Group):
+class _Front(Pages):
     """The commands, and a question in place of one: `archivist "how do we rotate keys?"`."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -130,6 +131,11 @@ class _Front(click.Group):
 def archivist(context: click.Context) -> None:
     """Ask your own documents in plain language. Alone on a terminal: questions in a row.
 
+    `archivist COMMAND --help` is the page of a command. Results go to standard output; progress, notes and traces to
+    standard error.
+
+    Exit code: 0 done, 1 failed, 2 the command line cannot be understood, 130 interrupted.
+
     \b
         archivist index ~/notes
         archivist search "gateway timeout" --during "last month"
@@ -144,7 +150,12 @@ def archivist(context: click.Context) -> None:
             context.exit(2)
 
 
-_COMMANDS = (index, search, ask, chat, history, show, tables, sql, status, roots, forget, doctor)
-_SETUP = (evaluate, tools, models, keys, config, completion)
-for _command in (*_COMMANDS, *_SETUP):
-    archivist.add_command(_command)
+_SECTIONS = {
+    "Commands for the library": (index, status, roots, forget, doctor),
+    "Commands to ask and search": (ask, chat, history, search, show, tables, sql),
+    "Commands to set up and measure": (models, keys, config, tools, completion, evaluate),
+}
+for _section, _commands in _SECTIONS.items():
+    archivist.sections[_section] = tuple(str(command.name) for command in _commands)
+    for _command in _commands:
+        archivist.add_command(_command)

@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from assistant import completing, options
+from assistant.cli.manual import Pages
 from assistant.errors import UsageError
 from assistant.options import Command
 
 _LIMIT = click.IntRange(1, 10_000)
 
 
-class _Commands(click.Group):
+class _Commands(Pages):
     """Commands of which a misspelled one gets the nearest; without one, or with options alone, the list is meant."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -50,7 +51,8 @@ def _library(what: str) -> Callable[[Command], Command]:
 def history() -> None:
     """List, search, show, name, export and delete kept conversations; alone: list.
 
-    `archivist ask --continue` goes on with the last one, `--resume 12` with any.
+    `archivist ask --continue` goes on with the last one, `--resume 12` with any. They lie in a file of your own, which
+    ARCHIVIST_HISTORY can name.
 
     \b
         archivist history
@@ -64,7 +66,12 @@ def history() -> None:
 @_limit("conversations")
 @options.json_option
 def show_list(library: Path | None, limit: int, as_json: bool) -> None:
-    """List conversations, those that were gone on with last in front."""
+    """List conversations, those that were gone on with last in front.
+
+    \b
+        archivist history list -n 50
+        archivist history list --json
+    """
     from assistant import history_command
 
     history_command.show_list(options.library_path(library) if library else None, limit, as_json=as_json)
@@ -91,7 +98,12 @@ def search(text: str, library: Path | None, limit: int, as_json: bool) -> None:
 @click.argument("which", metavar="ID|NAME", shell_complete=completing.conversations)
 @options.json_option
 def show(which: str, as_json: bool) -> None:
-    """Show a conversation with its sources."""
+    """Show a conversation with its sources.
+
+    \b
+        archivist history show 12
+        archivist history show gateway --json
+    """
     from assistant import history_command
 
     history_command.show(which, as_json=as_json)

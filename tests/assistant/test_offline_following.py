@@ -172,11 +172,11 @@ def test_that_no_more_calls_are_possible_is_no_question(library: Library) -> Non
     assert "No search tool" not in last.turn.answer
 
 
-def test_documents_like_an_attached_text_are_found(library: Library) -> None:
+def test_the_telling_words_of_an_attached_text_are_searched(library: Library) -> None:
     conversation = Conversation(library, Offline(catalogue_of(library), today=TODAY), today=TODAY)
     *_, last = conversation.ask("what is this?", "ERROR tallyctl: 504 upstream timed out (TR-5040)\n")
     assert isinstance(last, Answered)
-    assert calls(last.turn) == [("find_similar", {"text": "ERROR tallyctl: 504 upstream timed out (TR-5040)", "limit": 10})]
+    assert calls(last.turn) == [("hybrid_search", {"query": "504 TR-5040 tallyctl upstream timed out", "limit": 10})]
 
 
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["and those?", "und die?", "it", "how many?", "and", "?"]), max_size=5))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from docs.blocks import Block, Command, blocks
 from search.embedding import Embedder, Vectors, load_embedder
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "plan.md")]
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path.name not in {"plan.md", "commands.md"})]
 CLOUDS = re.compile(r"\b(?:ollama|gemini|openrouter)[:/]\w")  # models that no test may ask: the command is parsed, not run
 STAYING = ({"--watch"}, {"chat"}, {"config", "edit"}, {"models", "pull"})  # what waits for a person or a network: parsed as well
 TIMES = re.compile(
@@ -129,9 +129,12 @@ def done(command: Command, code: int, where: str, monkeypatch: pytest.MonkeyPatc
     if not words or CLOUDS.search(command.line) or any(need <= set(words) for need in STAYING):
         parsed(words, where)
         return
-    monkeypatch.setattr("sys.stdin", io.StringIO(given))
     capsys.readouterr()
-    got = run(words)
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as stdin:
+        stdin.write(given)
+        stdin.seek(0)
+        monkeypatch.setattr("sys.stdin", stdin)
+        got = run(words)
     shown = capsys.readouterr()
     output = "".join((shown.err, shown.out))
     assert got == code, f"{where}\nended with {got}, want {code}:\n{output}"

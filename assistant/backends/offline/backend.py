@@ -15,6 +15,7 @@ from typing import Any
 
 from assistant.backends.base import Capabilities, Price
 from assistant.backends.offline.answer import Lacking, compose, read_result
+from assistant.backends.offline.attached import own_words, telling
 from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.following import Followed, follow
 from assistant.backends.offline.ordering import MOST_LISTED
@@ -87,11 +88,19 @@ class Offline:
         questions, results = _turn(request.messages)
         asked, attached = split_attached(questions[-1]) if questions else ("", "")
         if attached:
-            alone = understand(asked, self._catalogue, today=self._today)
-            like = attached.strip()[-_LONGEST_QUERY:]
-            return Followed(asked, replace(alone, intent="similar", query=like, key="", filters={}, group_by="")), results
+            return self._of_attached(asked, attached), results
         questions = [question_alone(question) for question in questions]
         return follow(questions, self._catalogue, lambda text: self._reading(text, request), today=self._today), results
+
+    def _of_attached(self, asked: str, attached: str) -> Followed:
+        """A question about a text beside it: its telling words are searched, within the filters that the question names."""
+        alone = replace(understand(asked, self._catalogue, today=self._today), key="", group_by="", order_by="", limit=0)
+        words = telling(attached)
+        if not words:
+            return Followed(asked, replace(alone, intent="similar", query=attached.strip()[-_LONGEST_QUERY:], filters={}))
+        own = " ".join(own_words(asked)) if alone.query else ""
+        query = f"{own} {words}".strip()
+        return Followed(query, replace(alone, intent="search", query=query, documents=False, beside=True))
 
     def _reading(self, question: str, request: Request) -> Reading | None:
         """The question as one over tables: where the tools for them are declared, and no documents are asked for by name."""

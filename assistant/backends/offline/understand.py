@@ -39,7 +39,8 @@ class Plan:
     query: what to search for, "" when the filters say everything. filters: arguments of filter_documents and count_documents;
     dates as ISO days, `before` exclusive. key: the passage to find others like. oldest: the end of the list that `order_by` gives
     is wanted. limit: how many are, 0 where that is not said. documents: documents are asked for rather than a fact. topics: words
-    of the query that are tags or formats of the library. language: in which the fixed phrases of the answer are said. notes: what
+    of the query that are tags or formats of the library. beside: the query is made of words of a text beside the question, none of
+    which has to be there. language: in which the fixed phrases of the answer are said. notes: what
     was not understood as written.
     """
 
@@ -55,6 +56,7 @@ class Plan:
     language: str = "en"
     days: str = ""
     topics: tuple[str, ...] = ()
+    beside: bool = False
     notes: tuple[str, ...] = ()
 
     @property
