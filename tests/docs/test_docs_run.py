@@ -71,6 +71,7 @@ def place(tmp_path: Path, remembering: Remembering, monkeypatch: pytest.MonkeyPa
     for name, text in NOTES.items():
         (home / "notes" / name).write_text(text, encoding="utf-8")
     (checkout / "error.log").write_text("upstream did not answer in time\nTR-5040 GatewayUpstreamSlow\n", encoding="utf-8")
+    (checkout / "questions.txt").write_text("who is on call?\nwhat is TR-5040?\n", encoding="utf-8")
     first = (ROOT / "data" / "evals" / "assistant.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:3]
     (checkout / "cases.jsonl").write_text("".join(first), encoding="utf-8")
     for name in ("config", "data", "state", "cache"):
@@ -119,6 +120,9 @@ def done(command: Command, code: int, where: str, monkeypatch: pytest.MonkeyPatc
     if stages[0][0] == "cat":
         given = Path(stages.pop(0)[1]).read_text(encoding="utf-8")
     words = stages[0]
+    if "<" in words:
+        given = Path(words[words.index("<") + 1]).read_text(encoding="utf-8")
+        words = words[: words.index("<")]
     if words[0] == "export":
         name, _, value = words[1].partition("=")
         monkeypatch.setenv(name, value)
@@ -138,7 +142,7 @@ def done(command: Command, code: int, where: str, monkeypatch: pytest.MonkeyPatc
     shown = capsys.readouterr()
     output = "".join((shown.err, shown.out))
     assert got == code, f"{where}\nended with {got}, want {code}:\n{output}"
-    missing = first_missing(command.shown, "".join(shown).splitlines())
+    missing = first_missing(command.shown, [stream.replace(os.environ["HOME"], "/home/me").splitlines() for stream in shown])
     assert missing is None, f"{where}\ndoes not show {missing!r}:\n{output}"
 
 
@@ -156,15 +160,18 @@ def parsed(words: Sequence[str], where: str) -> None:
         pytest.fail(f"{where}\n{error.format_message()}")
 
 
-def first_missing(shown: Sequence[str], output: Sequence[str]) -> str | None:
-    """The first line shown that the output does not have below those before it; `…` stands for anything, times may differ."""
-    at = 0
+def first_missing(shown: Sequence[str], streams: Sequence[Sequence[str]]) -> str | None:
+    """The first line shown that no stream has below those before it; `…` stands for anything, times and scores may differ."""
+    at = [0] * len(streams)
     for line in shown:
         if line.strip() == "…":
             continue
         pattern = re.compile(".*".join(map(re.escape, TIMES.sub("…", line).rstrip().split("…"))))
-        found = next((n for n in range(at, len(output)) if pattern.fullmatch(TIMES.sub("…", output[n]).rstrip())), None)
-        if found is None:
+        for stream, output in enumerate(streams):
+            found = (n for n in range(at[stream], len(output)) if pattern.fullmatch(TIMES.sub("…", output[n]).rstrip()))
+            if (place := next(found, None)) is not None:
+                at[stream] = place + 1
+                break
+        else:
             return line
-        at = found + 1
     return None
