@@ -161,7 +161,7 @@ class _Session:
         if library is not None:
             self._measure_searches(run, library, questions.cases)
         runner = Runner(run, plan, questions, self._told)
-        return run, self._ran(run, runner) if chosen else None, runner
+        return run, self._ran(run, runner, chosen) if chosen else None, runner
 
     def _cases(self, replayed: Run | None) -> tuple[str, Path | None, list[Case]]:
         """Name, file and cases of what is asked of a library; those of other sets bring their own."""
@@ -236,11 +236,13 @@ class _Session:
             specs = (choice.spec,)
         return models.chosen(specs, cases, given.base_url)
 
-    def _ran(self, run: Run, runner: Runner) -> Finish:
+    def _ran(self, run: Run, runner: Runner, chosen: Sequence[models.Model]) -> Finish:
         again = [key for key in runner.repeated if key.model in {one.model for one in runner.estimates}]
         if again:
             named = "; ".join(f"{key.case} {key.model} {key.repeat}" for key in again)
             self._say(f"under way when this run was stopped, asked again: {named}")
+        for line in summary.of_unrecorded(chosen, run.cases):
+            self._say(line)
         if runner.waiting:
             for line in summary.of_estimates(runner.estimates):
                 self._say(line)
@@ -300,9 +302,7 @@ class _Session:
 
     def _shown(self, run: Run, finish: Finish | None, runner: Runner | None, earlier: Run | None) -> int:
         given = self._given
-        by_model = figures.of_models(run)
-        searches = figures.of_retrieval(run)
-        fallen = gates.fallen(given.gates, by_model, searches)
+        fallen = gates.fallen(given.gates, run)
         kept = given.beir is None or given.run is not None
         comparison = comparing.compare(earlier, run) if earlier else None
         if given.as_json:

@@ -31,7 +31,7 @@ _KEYS = frozenset(["id", "question", "kind", "language", "today", "scope", "turn
 _EXPECTED = frozenset(
     (
         *("documents", "all_documents", "tools", "forbidden_tools", "arguments", "filters", "dates", "tables", "intent"),
-        *("numbers", "tolerance", "phrases", "forbidden", "absent", "asks_back"),
+        *("numbers", "tolerance", "phrases", "forbidden", "absent", "asks_back", "marked"),
     )
 )
 _LISTS = ("category", "tags", "source", "format", "author", "language")
@@ -49,6 +49,7 @@ class Expected:
     documents: paths, any of which answers; all_documents: paths that must all be cited. tools: right chains, "a|b" in a place is
     either. arguments: by "tool.argument", a value or a predicate. filters: those of the calls together, by name, dates aside;
     dates: as resolved. tolerance: relative. absent: whether the documents do not hold it. asks_back: whether a question is right.
+    marked: what a recorded answer is known to invent, keys, quotations and numbers as it has them: the check must mark each.
     """
 
     documents: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class Expected:
     absent: bool | None = None
     asks_back: bool | None = None
     forbidden_tools: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,7 @@ def _expected(row: dict[str, Any]) -> Expected:
         absent=_flag(row, "absent"),
         asks_back=_flag(row, "asks_back"),
         forbidden_tools=forbidden_tools,
+        marked=_texts(row, "marked"),
     )
 
 

@@ -88,10 +88,11 @@ def of_run(run: Run) -> list[Model]:
 
 
 def _recordings(place: Path, cases: Sequence[Case]) -> dict[tuple[str, int], Path]:
-    """Which recording answers which case: the one named after it, else the one whose first question is the case's."""
+    """Which recording answers which case: the one named after it, else one named after none whose first question is its own."""
     files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
     by_stem = {file.stem: file for file in files} if place.is_dir() else {}
-    by_question = {recording.read(file).question.strip(): file for file in reversed(files)}
+    named = {case.id for case in cases} & by_stem.keys()
+    by_question = {recording.read(file).question.strip(): file for file in reversed(files) if file.stem not in named}
     found = {}
     for case in cases:
         file = by_stem.get(case.id) or by_question.get((case.turns or (case.question,))[0].strip())

@@ -129,6 +129,13 @@ def test_a_run_is_replayed_by_its_folder_or_its_name(run: Any, cases: Path, tmp_
         assert told["models"]["offline"]["answer"] == first["models"]["offline"]["answer"]
 
 
+def test_cases_without_a_recording_are_named(run: Any, cases: Path, tmp_path: Path) -> None:
+    told = json.loads(run(str(cases), *QUICK, "--json")[1])
+    code, out, err = run(str(cases), "-m", "offline", "-m", f"replay:{told['run']}", "--json", "--run", str(tmp_path / "both"))
+    assert (code, json.loads(out)["asked"]) == (0, 6)
+    assert "replay:offline: no recording of 2 cases: policies, keys" in err
+
+
 def test_the_cost_is_told_before_and_what_the_cap_left_out_ends_with_1(
     run: Any, cases: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

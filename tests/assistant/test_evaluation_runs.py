@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from evaluating import FILES, Answering, model, read, run_in
+from evaluating import CASES, FILES, Answering, model, read, run_in
 
 from assistant.backends.base import Capabilities, Price
 from assistant.errors import ConnectionFailedError, KeyMissingError, UserError
@@ -182,6 +182,9 @@ def test_recordings_of_a_folder_are_found_by_case_or_by_question(library: Librar
     (recordings / "any name.jsonl").write_bytes(files["queue"].read_bytes())
     (found,) = models.chosen([f"replay:{recordings}"], read())
     assert {case for case, _ in found.recordings or {}} == {"gateway", "queue"}
+    same = read([*CASES, {"id": "scoped", "question": CASES[0]["question"], "scope": {"category": "policies"}}])
+    (found,) = models.chosen([f"replay:{recordings}"], same)
+    assert {case for case, _ in found.recordings or {}} == {"gateway", "queue"}, "a recording of one case is not another's"
     assert [one.name for one in models.chosen([f"replay:{run.folder}"], read())] == ["replay:cloud:test"]
     with pytest.raises(UserError, match="answers none of the cases"):
         models.chosen([f"replay:{files['keys']}"], read()[:1])
