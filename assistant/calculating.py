@@ -237,9 +237,9 @@ def _presented(value: Number) -> int | float | str:
         return value.numerator
     near = float(value)
     exact = _SHOWN.divide(Decimal(value.numerator), Decimal(value.denominator))
-    if Fraction(exact) != value or Fraction(repr(near)) == value:  # no end of digits, or all of them
+    if near and (Fraction(exact) != value or Fraction(repr(near)) == value):  # no end of digits, or all of them
         return near
-    return f"{exact:f}" if near else str(exact)
+    return f"{exact:f}" if near else str(exact)  # what is too small for a float is not zero
 
 
 def _decimal(value: Number) -> Decimal:

@@ -72,7 +72,7 @@ def _describe(table: Table) -> None:
                 column.nulls,
                 column.distinct,
                 _range(column),
-                ", ".join(map(render.one_line, column.values)),
+                "; ".join(map(render.one_line, column.values)),
             )
             for column in table.columns
         ],

@@ -1,7 +1,7 @@
 """Numbers that SQL or arithmetic gave, and what an answer may make of them: round them, and say a share in per cent.
 
-In: contents of tool results. Out: what of them is the library's own word (the rows, the value; never the SQL, its parameters, the
-names and the limit, which are the model's), and whether a written number is the right rounding of one of these.
+In: contents of tool results. Out: what of them is the library's own word (the rows, their number, the value; never the SQL, its
+parameters, the names and the limit, which are the model's), and whether a written number is the right rounding of one of these.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
-_FOUND = ("rows", "value", "why")
+_FOUND = ("rows", "value", "why", "found")
 _FRACTION = re.compile(r"(?<![\w.])-?\d{1,30}\.\d{1,30}(?:[eE][+-]?\d{1,3})?(?![\w.])")
+_LIMIT = re.compile(r"\bLIMIT\s+(\d{1,18})\b", re.IGNORECASE)
 _CONTEXT = Context(prec=400)
 _MAX_PLACES = 30
 
@@ -21,8 +22,15 @@ _MAX_PLACES = 30
 def own_words(value: Any) -> Any:
     """Of the result of a query or a calculation, as JSON, what was found; any other value as it is."""
     if isinstance(value, Mapping) and ("sql" in value or "expression" in value):
-        return [value[name] for name in _FOUND if name in value]
+        return [*(value[name] for name in _FOUND if name in value), *_total(value)]
     return value
+
+
+def _total(result: Mapping[str, Any]) -> list[Any]:
+    """How many rows there are, where they were counted and the statement itself does not limit them to so many."""
+    total, sql, cut = result.get("total"), str(result.get("sql", "")), str(result.get("cut", ""))
+    limits = {int(limit) for limit in _LIMIT.findall(sql)} | {each for each in result.get("parameters", ()) if type(each) is int}
+    return [] if total is None or total in limits or sql.endswith("…") or "of more than" in cut else [total]
 
 
 def is_computed(content: str) -> bool:

@@ -62,7 +62,9 @@ def decode(data: bytes, declared: str | None = None) -> Decoded | None:
             marked = data[len(mark) :].decode(encoding, errors="replace")
             return _told(marked, encoding) if _is_text(marked) else None
     if 0 in data:
-        return _wide(data) or _with_stray_zeros(data)
+        # Few zeros in what else is UTF-8 are a fault of whoever wrote it; the other bytes of UTF-16 are hardly ever UTF-8.
+        stray = _with_stray_zeros(data)
+        return stray if stray and data.count(0) * 10 < len(data) else _wide(data) or stray
     for pattern, encoding in _ESCAPES:
         text = _strict(data, encoding) if pattern.search(data[:SAMPLE]) else None
         if text is not None:
@@ -140,7 +142,8 @@ def _with_stray_zeros(data: bytes) -> Decoded | None:
     text = _strict(rest, "utf-8")
     if text is None or len(rest) * 2 < len(data) or _share_of_controls(rest) > 0.005:
         return None
-    return Decoded(text, "utf-8", f"{len(data) - len(rest)} NUL bytes dropped")
+    dropped = len(data) - len(rest)
+    return Decoded(text, "utf-8", f"{dropped} NUL byte{'s' * (dropped > 1)} dropped")
 
 
 def _declared(data: bytes, label: str | None) -> Decoded | None:

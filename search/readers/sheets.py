@@ -82,13 +82,16 @@ def _fill_merged(sheet: Sheet) -> None:
     """Give every cell of a merged area its value; a line that is nothing but one merged cell is a title and stays as it is."""
     last_column = max((max(row) for row in sheet.cells.values() if row), default=0)
     body = _first_row_of_values(sheet)
-    filled, places = 0, 0
+    filled, kept, places = 0, 0, 0
     spans: dict[int, set[int]] = {}
     for top, left, bottom, right in sheet.merged:
         value = sheet.cells.get(top, {}).get(left)
         if value is None or _stands_alone(sheet, top, left, right):
             continue
         unit = sheet.formats.get((top, left), "")
+        if bottom > top >= body and _is_measure(value, unit):
+            kept += 1
+            continue
         rows = [row for row in range(top, min(bottom, max(sheet.cells)) + 1) if row == top or row in sheet.cells]
         width = min(right, last_column) - left + 1
         places += len(rows) * width
@@ -104,8 +107,16 @@ def _fill_merged(sheet: Sheet) -> None:
             filled += 1
     if filled:
         sheet.notes.append(f"{filled} merged {'cells were' if filled > 1 else 'cell was'} filled")
+    if kept:
+        shown = "merged numbers stay" if kept > 1 else "merged number stays"
+        sheet.notes.append(f"{kept} {shown} in the first of their rows alone: a sum would count them again")
     for row in sorted(spans):
         _join_header(sheet, row, spans[row], body)
+
+
+def _is_measure(value: Cell, unit: str) -> bool:
+    """Whether a value is an amount of something; whole numbers without a unit, such as years, name what stands beside them."""
+    return (isinstance(value, float) and not value.is_integer()) or (isinstance(value, int | float) and unit not in {"", "@"})
 
 
 def _first_row_of_values(sheet: Sheet) -> int:

@@ -31,6 +31,8 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 65_536
 _SAMPLE_ROWS = 300
 _SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?[ ;,\t|]*\n', re.IGNORECASE)
+# A header, and below it whole numbers and at least one with a decimal comma.
+_DECIMALS = re.compile(r"[^,;\t|\n]+\n(?=[^,]*\d,\d)(?:(?:-?\d+(?:,\d+)?)?(?:\n|\Z))+")
 _LARGEST_FIELD = 2**31 - 1
 _NO_DELIMITER = "\x1f"  # no cleaned text holds it
 
@@ -164,7 +166,7 @@ def dialect_of(text: str, delimiter: str | None = None, preferred: str = ",") ->
     sign = max(signs, key=lambda sign: best[sign].rounded)
     if preferred == "\t" and best["\t"].evenness >= 0.5 and not delimiter:
         sign = "\t"
-    if not delimiter and _is_prose(best[sign], sample, sign):
+    if not delimiter and (_is_prose(best[sign], sample, sign) or (sign == "," and _DECIMALS.fullmatch(sample))):
         return Dialect(_NO_DELIMITER)
     return max(_ways(sign, sample), key=lambda way: _score(sample, way).quoted)
 

@@ -46,7 +46,7 @@ def add_tables(connection: sqlite3.Connection, document: int, drafts: Sequence[T
     ).fetchone()
     for ordinal, draft in enumerate(drafts):
         name = _first_name(connection, Entry(root, path, ordinal, draft.label, draft.keeps_name, len(drafts) == 1))
-        columns = ", ".join(f"{quoted(column.name)} {_declared(column)}" for column in draft.columns)
+        columns = ", ".join(f"{quoted(column.name)} {_declared(column, draft.keeps_name)}" for column in draft.columns)
         connection.execute(f"CREATE TABLE main.{quoted(name)} ({columns})")
         marks = ", ".join("?" * len(draft.columns))
         connection.executemany(f"INSERT INTO main.{quoted(name)} VALUES ({marks})", draft.rows)
@@ -148,9 +148,11 @@ def _unnamed(table: int) -> str:
     return f"_unnamed_{table}"
 
 
-def _declared(column: Column) -> str:
+def _declared(column: Column, as_in_its_file: bool) -> str:
+    """The type as SQL has it. A SQLite file's column without one has none here: with one, 1 would become '1'."""
     # In quotes a type is nothing but a type, whatever the file that declared it wrote there.
-    return quoted(_text(column.declared).replace("\0", "")) if column.declared else _DECLARED[column.type]
+    declared = quoted(_text(column.declared).replace("\0", "")) if column.declared else ""
+    return declared or ("" if as_in_its_file else _DECLARED[column.type])
 
 
 def _columns_as_json(columns: Sequence[Column]) -> str:

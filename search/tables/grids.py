@@ -53,7 +53,7 @@ def tabulate(grid: Grid, *, header: Literal["detect", "first"] = "detect") -> Ta
     notes = [*grid.notes, *layout.notes]
     width = min(len(layout.header) + layout.surplus, MAX_COLUMNS)
     if len(layout.header) > width:
-        notes.append(f"{len(layout.header)} columns: the first {width} are kept, the last of them joined with the others")
+        notes.append(f"{len(layout.header)} columns: the first {width} are kept")
     headers = (*layout.header[:width], *("",) * (width - len(layout.header)))
     decided = decide(
         [Cells(headers[place], list(_column(grid, layout, place, width)), _units(grid, layout, place)) for place in range(width)]
@@ -65,10 +65,11 @@ def tabulate(grid: Grid, *, header: Literal["detect", "first"] = "detect") -> Ta
 
 
 def _column(grid: Grid, layout: Layout, place: int, width: int) -> Iterator[Cell]:
-    """The cells of one column; the last one takes in what lies beyond the columns that are kept."""
+    """The cells of one column; the last one takes in what lies beyond the header and its surplus."""
+    joins = place == width - 1 and len(layout.header) <= width
     for number in layout.rows:
         row = grid.rows[number]
-        if place == width - 1 and any(cell not in {None, ""} for cell in row[width:]):
+        if joins and any(cell not in {None, ""} for cell in row[width:]):
             yield " | ".join("" if cell is None else str(cell) for cell in row[place:]).rstrip(" |")
         else:
             yield row[place] if place < len(row) else None

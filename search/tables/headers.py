@@ -6,6 +6,7 @@ is left out without a remark but cells and rows that hold nothing.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from search.tables.moments import moment
 from search.tables.numerals import numeral
 from search.tables.units import unit
 
-MAX_COLUMNS = 1_900  # SQLite takes 2,000
+MAX_COLUMNS = 1_000  # as many as a table of the library has: `search.tables.fitting`
 MAX_SURPLUS = 20
 _LOOKED_AT = 30  # rows in which a header is looked for
 _COMPARED = 200  # rows that say what stands below it
@@ -30,6 +31,7 @@ _TOTAL_WORDS = (
 )
 _TOTALS = frozenset(_TOTAL_WORDS.split(", "))
 _MAX_NAME = 60
+_LIKE_A_NAME = re.compile(r"[^\W\d]+\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +157,39 @@ def _header_row(rows: Sequence[Sequence[Cell]], filled: Sequence[int], extents: 
 
 
 def _names_columns(held: Sequence[tuple[int, Cell]], below: Sequence[Sequence[Cell]]) -> bool:
-    """Whether a row's cells are names: no cell is a value of the kind that stands below it, but for years as headings."""
-    values = [(column, cell) for column, cell in held if _is_value(cell)]
+    """Whether a row's cells are names: no cell is a value of the kind that stands below it, but for years as headings.
+
+    One that is ("EUR 2" over amounts) is outvoted by words over columns of values.
+    """
+    values = [(column, cell) for column, cell in held if _kind(cell)]
     if not values:
         return True
-    if len(values) == len(held) and len(held) > 1 and not _are_headings([cell for _, cell in values]):
+    headings = _are_headings([cell for _, cell in values])
+    if len(values) == len(held) and len(held) > 1 and not headings:
         return False
-    for column, _ in values:
+    alike = words = 0
+    for column, cell in held:
         under = [row[column] for row in below if column < len(row) and row[column] not in {None, ""}]
-        alike = sum(_is_value(cell) for cell in under) * 2 >= len(under)
-        if alike and not (_are_headings([cell for _, cell in values]) and not all(map(_is_year, under))):
-            return False
-    return len(held) > len(values) or _are_headings([cell for _, cell in values])
+        kinds = Counter(map(_kind, under))
+        if not (kind := _kind(cell)):
+            words += bool(under) and kinds[""] == 0
+        elif kinds[kind] * 2 >= len(under):
+            alike += not headings or all(map(_is_year, under))
+    return words > alike or (not alike and (len(held) > len(values) or headings))
 
 
-def _is_value(cell: Cell) -> bool:
-    """Whether a cell holds a number, a date, a time, a truth value rather than words."""
-    if isinstance(cell, str):
-        text = cell.strip()
-        return text.lower() in {"true", "false"} or numeral(text) is not None or moment(text) is not None
-    return cell is not None
+def _kind(cell: Cell) -> str:
+    """What kind of value a cell holds, "" for words. EUR2 may be money and may be a name: it is a kind of its own."""
+    if isinstance(cell, (date, time)):
+        return "moment"
+    if not isinstance(cell, str):
+        return "" if cell is None else "truth" if isinstance(cell, bool) else "number"
+    text = cell.strip()
+    if text.lower() in {"true", "false"}:
+        return "truth"
+    if numeral(text) is not None:
+        return "letters and digits" if _LIKE_A_NAME.fullmatch(text) else "number"
+    return "moment" if moment(text) is not None else ""
 
 
 def _is_year(cell: Cell) -> bool:
@@ -227,7 +242,7 @@ def _units_row(row: Sequence[Cell], below: Sequence[Cell], width: int) -> tuple[
     if len(held) < 2 or len(told) < len(held) or not all(told.values()):
         return ()
     under = [cell for column, cell in _held(below) if column in told]
-    if not under or not all(map(_is_value, under)):
+    if not under or not all(map(_kind, under)):
         return ()
     return tuple(told.get(column) or "" for column in range(width))
 

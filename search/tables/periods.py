@@ -58,7 +58,8 @@ def grouping(period: str, column: Column) -> Grouping:
     day = quoted(column.name) if column.type == "date" else f"substr({quoted(column.name)}, 1, 10)"
     if period == "hour":
         start = 1 if column.type == "time" else 12
-        return Grouping(name, f"CAST(substr({quoted(column.name)}, {start}, 2) AS INTEGER)", column)
+        # A moment may be a day without a time, which is no midnight.
+        return Grouping(name, f"CAST(nullif(substr({quoted(column.name)}, {start}, 2), '') AS INTEGER)", column)
     if period == "weekday":
         number = f"strftime('%w', {day})"
         names = " ".join(f"WHEN '{at}' THEN '{weekday}'" for at, weekday in enumerate(_WEEKDAYS))

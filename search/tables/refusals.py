@@ -14,6 +14,7 @@ from typing import Any
 
 from search.errors import ArchivistError, QueryError, QueryLimitError
 from search.tables.statements import ONLY_READS, Statement
+from search.tables.worker import TREES
 
 Columns = Mapping[str, Sequence[str]]
 
@@ -124,14 +125,21 @@ def _refusal(action: str, what: str, message: str, statement: Statement, tables:
         action, what = "READ", constructed[1] if constructed else named[0] if named else "a virtual table"
     if action != "READ":
         return QueryError(f"refused: {action}{f' on {what[:60]}' if what else ''}: {ONLY_READS}")
-    if what.startswith(("_", "sqlite_", "pragma_")):
-        return QueryError(f"refused: {what} cannot be read: it is internal; {_there_are(tables)}")
-    return QueryError(f"refused: {what} cannot be read; {_there_are(tables)}")
+    return _closed(what, tables)
+
+
+def _closed(name: str, tables: Columns) -> QueryError:
+    """The error for a table that cannot be read. Where a scope keeps one away, nothing tells that it is there."""
+    if name.startswith(("_", "sqlite_", "pragma_")):
+        return QueryError(f"refused: {_short(name)} cannot be read: it is internal; {_there_are(tables)}")
+    return _missing(name, tables)
 
 
 def _no_column(match: re.Match[str], statement: Statement, tables: Columns) -> QueryError:
     name = match[1]
     table, _, column = name.rpartition(".")
+    if (unknown := statement.unknown_source({*tables, *TREES})) is not None:
+        return _closed(unknown, tables)
     if not table and name in statement.loose_names:
         words = {word.lower(): word for word in (*_columns(statement, tables), *tables)}
         return QueryError(f'no column or table named "{_short(name)}"{_meant(name, words)} Text goes in single quotes.')
@@ -155,8 +163,12 @@ def _no_table(match: re.Match[str], _: Statement, tables: Columns) -> QueryError
     plain = name.rpartition(".")[2]
     if plain != name and plain.lower() in {table.lower() for table in tables}:
         return QueryError(f'no table "{_short(name)}": tables stand without a schema\'s name: {plain}')
-    near = _meant(plain, {table.lower(): table for table in tables})
-    return QueryError(f'no table "{_short(name)}"{near} {_there_are(tables).capitalize()}.')
+    return _missing(name, tables)
+
+
+def _missing(name: str, tables: Columns) -> QueryError:
+    near = _meant(name.rpartition(".")[2], {table.lower(): table for table in tables})
+    return QueryError(f'no table "{_short(name)}"{near} The tables are {_listed(list(tables))}.')
 
 
 def _no_function(match: re.Match[str], _: Statement, __: Columns) -> QueryError:

@@ -7,7 +7,7 @@ second statement, a word in double quotes that names nothing and so becomes a te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -106,6 +106,20 @@ class Statement:
                 follows = names[place + 2] if place + 2 < len(names) else None
             if first is not None and follows is not None:
                 yield follows.value.lower(), first.value.lower()
+
+    def unknown_source(self, known: Iterable[str]) -> str | None:
+        """The first name behind FROM or JOIN that is neither known nor a common table expression; None without one."""
+        texts = [token.text.upper() for token in self.tokens]
+        named = [token.value.lower() if token.kind in {"word", "name", "quoted"} else "" for token in self.tokens]
+        followed = [" ".join(texts[place + 1 : place + 3]) for place in range(len(texts))]
+        before_select = ("(", "AS (", "AS NOT", "AS MATERIALIZED")
+        made = {name for name, after in zip(named, followed, strict=True) if after.startswith(before_select)}
+        found = {name.lower() for name in known} | made | {""}
+        for place in range(1, len(texts)):
+            behind = texts[place - 1] in {"FROM", "JOIN"} and texts[max(0, place - 2)] != "DISTINCT"
+            if behind and named[place] not in found and not followed[place].startswith("."):
+                return self.tokens[place].value
+        return None
 
 
 def read_statement(sql: str) -> Statement:

@@ -44,24 +44,24 @@ def shop(write: Callable[[str, str], Path], folder: Path, archivist: Run) -> Pat
 def test_tables_are_listed_with_rows_columns_and_source(archivist: Run, shop: Path) -> None:
     assert archivist("tables") == (
         0,
-        "table        rows  columns  source\n"
-        "-----------  ----  -------  ---------------\n"
-        "sales           1        2  2024/sales.csv\n"
-        "sales_table     3        4  shop/sales.csv\n"
-        "visits          1        2  2024/visits.tsv\n",
+        "table       rows  columns  source\n"
+        "----------  ----  -------  ---------------\n"
+        "sales          1        2  2024/sales.csv\n"
+        "shop_sales     3        4  shop/sales.csv\n"
+        "visits         1        2  2024/visits.tsv\n",
         "",
     )
 
 
 def test_a_table_is_described_by_its_columns(archivist: Run, shop: Path) -> None:
-    code, out, err = archivist("tables", "sales_table")
+    code, out, err = archivist("tables", "shop_sales")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "sales_table  3 rows, 4 columns, from shop/sales.csv"
+    assert lines[0] == "shop_sales  3 rows, 4 columns, from shop/sales.csv"
     assert lines[2].split() == ["column", "type", "unit", "nulls", "distinct", "range", "values"]
     assert lines[5].split() == ["amount_eur", "real", "EUR", "1", "2", "2.0", "to", "1234.5"]
     assert lines[6].split() == ["day", "date", "0", "3", "2025-04-05", "to", "2025-12-31"]
-    assert lines[7].split() == ["kind", "text", "0", "2", "new,", "old"]
+    assert lines[7].split() == ["kind", "text", "0", "2", "new;", "old"]
     assert any(line.startswith('amount_eur: "amount (EUR)" in the file; decimal comma') for line in lines[8:])
 
 
@@ -77,17 +77,17 @@ def test_a_whole_name_goes_before_others_that_begin_so(archivist: Run, shop: Pat
 def test_an_unknown_table_is_refused_with_the_nearest_one(archivist: Run, shop: Path) -> None:
     code, out, err = archivist("tables", "vists")
     assert (code, out) == (2, "")
-    assert err == 'archivist: table: got "vists", want one of sales, sales_table, visits; did you mean "visits"?\n'
+    assert err == 'archivist: table: got "vists", want one of sales, shop_sales, visits; did you mean "visits"?\n'
 
 
 def test_json_holds_all_that_is_known(archivist: Run, shop: Path) -> None:
     listed = json.loads(archivist("tables", "--json")[1])["tables"]
     assert [(table["name"], table["source"], table["rows"]) for table in listed] == [
         ("sales", "2024/sales.csv", 1),
-        ("sales_table", "shop/sales.csv", 3),
+        ("shop_sales", "shop/sales.csv", 3),
         ("visits", "2024/visits.tsv", 1),
     ]
-    table = json.loads(archivist("tables", "sales_table", "--json")[1])["table"]
+    table = json.loads(archivist("tables", "shop_sales", "--json")[1])["table"]
     assert table == listed[1]
     amount = table["columns"][1]
     assert {name: amount[name] for name in ("name", "type", "unit", "nulls", "distinct", "minimum", "maximum", "header")} == {
@@ -104,7 +104,7 @@ def test_json_holds_all_that_is_known(archivist: Run, shop: Path) -> None:
 
 def test_filters_hold_for_tables(archivist: Run, shop: Path) -> None:
     assert [line.split()[0] for line in archivist("tables", "--category", "2024")[1].splitlines()[2:]] == ["sales", "visits"]
-    code, out, err = archivist("tables", "sales_table", "--category", "2024")
+    code, out, err = archivist("tables", "shop_sales", "--category", "2024")
     assert (code, out) == (2, "")
     assert "want one of sales, visits" in err
     assert archivist("tables", "--category", "none") == (0, "", "no table: no file that passes the filters holds one\n")

@@ -216,7 +216,7 @@ def test_no_table_is_left_of_a_removed_file(
     with Library.open(library_file, embedder=embedder) as library:
         before = " ".join(said_of_tables(library))
         assert all(word in before for word in ("heliotrope_code", "seventeen", "combination"))
-        assert [table.name for table in catalogue.read_tables(library._connection)] == ["heliotrope", "heliotrope_table"]
+        assert [table.name for table in catalogue.read_tables(library._connection)] == ["heliotrope", "zones_heliotrope"]
     remove(secret_table, library_file, embedder)
     assert unsound(library_file) == []
     with Library.open(library_file, embedder=embedder) as library:

@@ -200,7 +200,7 @@ def test_tables_follow_their_files(change: str, folder: Path, tmp_path: Path, em
     settle(folder)
     library = tmp_path / "library.db"
     upkeep.index(library, [folder], embedder)
-    assert names_of_tables(library) == {"a/sales.csv": "sales", "b/sales.csv": "sales_table", "costs.csv": "costs"}
+    assert names_of_tables(library) == {"a/sales.csv": "sales", "b/sales.csv": "b_sales", "costs.csv": "costs"}
     moves = {
         "rename": ("costs.csv", "prices.csv"),
         "to another folder": ("a/sales.csv", "c/sales.csv"),

@@ -223,6 +223,6 @@ def test_a_catalogue_that_names_internal_tables_opens_none_of_them(place: Path, 
     foreign.close()
     with Library.open(tmp_path / "library.db", embedder=StandIn()) as opened:
         for name in ("_roots", "sqlite_master", "latency"):
-            with pytest.raises(QueryError, match="cannot be read"):
+            with pytest.raises(QueryError, match=r"cannot be read|no table"):
                 opened.tables.sql(f"select * from {name}")
         assert opened.tables.sql("select count(*) from endpoints").rows == ((3,),)

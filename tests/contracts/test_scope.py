@@ -182,6 +182,29 @@ def test_no_table_tool_shows_anything_outside_the_scope(
         assert MARK not in "".join(evidence.text for evidence in done.output.evidence)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM {}",
+        "SELECT COUNT(*) FROM {}",
+        "SELECT team FROM {}",
+        'SELECT nothing FROM "{}"',
+        "SELECT hours.team, p.team FROM hours JOIN {} AS p ON p.nothing = hours.team",
+        "WITH {}_of AS (SELECT team FROM {}) SELECT team FROM {}_of",
+        "SELECT hours FROM hours WHERE EXISTS (SELECT 1 FROM {} WHERE nothing = 5)",
+    ],
+)
+def test_a_table_outside_the_scope_is_refused_as_one_that_does_not_exist(tabular: Library, sql: str) -> None:
+    box = tables_box(tabular, OVER_TABLES[0])
+
+    def refusal(name: str) -> str:
+        done = box.run(ToolCall("1", "run_sql", json.dumps({"sql": sql.replace("{}", name)})))
+        assert done.result.is_error
+        return done.result.content.replace(name, "it")
+
+    assert refusal("pay") == refusal("zzz")
+
+
 def test_tables_of_the_scope_are_queried_and_counted_without_the_others(tabular: Library) -> None:
     for scope in OVER_TABLES:
         box = tables_box(tabular, scope)

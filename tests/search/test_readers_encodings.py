@@ -110,6 +110,21 @@ def test_a_hole_of_nul_bytes_does_not_hide_a_log() -> None:
     assert decoded.note == "64 NUL bytes dropped"
 
 
+def test_one_nul_in_a_table_does_not_make_it_utf_16() -> None:
+    text = "name,qty\n" + "".join(f"item{number},{number}\n" for number in range(100))
+    decoded = decode(f"{text}bad\0item,5\n".encode())
+    assert decoded is not None
+    assert (decoded.text, decoded.note) == (f"{text}baditem,5\n", "1 NUL byte dropped")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_stays_utf_16(encoding: str) -> None:
+    text = "合約,2024,運輸\n" * 20
+    decoded = decode(text.encode(encoding))
+    assert decoded is not None
+    assert (decoded.text, decoded.encoding) == (text, encoding)
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_are_decoded_or_refused_and_never_raise(data: bytes) -> None:
     decoded = decode(data)

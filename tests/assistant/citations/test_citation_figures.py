@@ -156,6 +156,16 @@ def test_what_sql_gave_may_be_rounded_and_a_share_said_in_per_cent(said: str) ->
     assert missing_of_query(f"It is {said} of it.") == []
 
 
+def test_how_many_rows_a_query_gives_is_a_fact_unless_its_own_limit_says_so() -> None:
+    assert missing_of_query("There are 333 of them.") == []
+    assert missing("There are 17.", json.dumps(QUERY | {"total": 17})) == ["17"]
+    assert missing("There are 8888.", json.dumps(QUERY | {"sql": "SELECT a FROM b LIMIT ?", "total": 8888})) == ["8888"]
+    assert missing("There are 333.", json.dumps(QUERY | {"cut": "2 of more than 333 rows shown"})) == ["333"], (
+        "they were not counted"
+    )
+    assert missing("There are 0.", json.dumps({"found": 0, "sql": "SELECT a FROM b", "why": ["b has no rows"]})) == []
+
+
 @pytest.mark.parametrize(
     ("said", "text"),
     [
@@ -172,7 +182,6 @@ def test_what_sql_gave_may_be_rounded_and_a_share_said_in_per_cent(said: str) ->
         ("4711", "4711"),
         ("8888", "8888"),
         ("17", "17"),
-        ("333", "333"),
     ],
 )
 def test_a_wrong_rounding_and_numbers_of_the_query_itself_are_marked(said: str, text: str) -> None:

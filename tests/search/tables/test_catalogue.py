@@ -156,14 +156,14 @@ def test_two_tables_are_the_same_when_everything_that_is_known_of_them_is() -> N
 
 def test_a_name_that_becomes_free_goes_to_whom_a_rebuild_would_give_it(connection: sqlite3.Connection) -> None:
     one, _ = add(connection, "a/sales.csv", of()), add(connection, "b/sales.csv", of(rows=[(9, "z")]))
-    assert names(connection) == ["sales", "sales_table"]
+    assert names(connection) == ["b_sales", "sales"]
     with connections.writing(connection):
         store.remove_documents(connection, [one])
     assert names(connection) == ["sales"]
     assert rows(connection, "sales") == [(9, "z")]
     add(connection, "a/sales.csv", of())
-    assert names(connection) == ["sales", "sales_table"]
-    assert rows(connection, "sales_table") == [(9, "z")]
+    assert names(connection) == ["b_sales", "sales"]
+    assert rows(connection, "b_sales") == [(9, "z")]
 
 
 def test_two_tables_can_swap_their_names(connection: sqlite3.Connection) -> None:
@@ -213,8 +213,8 @@ def test_a_transaction_that_fails_leaves_tables_and_names_as_they_were(connectio
         store.remove_documents(connection, [one])
         catalogue.settle(connection)
         raise RuntimeError
-    assert names(connection) == ["sales", "sales_table"]
-    assert rows(connection, "sales_table") == [(9, "z")]
+    assert names(connection) == ["b_sales", "sales"]
+    assert rows(connection, "b_sales") == [(9, "z")]
 
 
 def test_settling_renames_no_table_that_has_its_name(connection: sqlite3.Connection) -> None:
@@ -226,7 +226,7 @@ def test_settling_renames_no_table_that_has_its_name(connection: sqlite3.Connect
     assert renamed == []
     add(connection, "else/t7.csv", of(rows=[]))
     connection.set_trace_callback(None)
-    assert [sql.rpartition(" ")[2].strip('"') for sql in renamed] == ["_unnamed_22", "t7_table", "t7"]
+    assert [sql.rpartition(" ")[2].strip('"') for sql in renamed] == ["t7_table", "t7"]
 
 
 # Making drafts fit
@@ -360,3 +360,15 @@ def test_an_older_library_gets_its_catalogue_and_a_backup_and_reads_its_tables(f
         assert schema.version(backup) == 1
         assert backup.execute("SELECT count(*) FROM sqlite_master WHERE name = '_tables'").fetchone() == (0,)
         assert backup.execute("SELECT count(*) FROM documents").fetchone() == (3,)
+
+
+def test_a_column_without_a_type_in_its_sqlite_file_has_none_here_so_that_values_stay_apart(
+    connection: sqlite3.Connection,
+) -> None:
+    draft = TableDraft("t", (Column("a", "text"),), [(1,), ("1",), (1.5,)], keeps_name=True)
+    add(connection, "x.db", draft)
+    assert connection.execute("SELECT typeof(a), count(*) FROM t GROUP BY 1 ORDER BY 1").fetchall() == [
+        ("integer", 1),
+        ("real", 1),
+        ("text", 1),
+    ]

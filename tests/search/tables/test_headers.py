@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search.tables.cells import Cell
+from search.tables.fitting import fitted
 from search.tables.grids import Grid, tabulate
 from search.tables.headers import MAX_COLUMNS, MAX_SURPLUS, column_names
 from search.tables.models import TableDraft
@@ -66,6 +67,8 @@ def test_titles_above_the_header_are_remarks(above: list[Cell]) -> None:
         [["2025-01-01", "x"], ["2025-01-02", "y"]],
         [["1"], ["2"]],
         [["1", "2"]],
+        [["Anna", "EUR12"], ["Bob", "EUR15"]],
+        [["Anna", "n/a", "1987", "5"], ["Bob", "34", "1990", "6"]],
         [[1, 2.5], [3, 4.5]],
     ],
 )
@@ -80,6 +83,22 @@ def test_a_file_without_header_keeps_its_first_row(rows: list[list[Cell]]) -> No
 def test_years_may_head_columns(years: list[Cell]) -> None:
     draft = table(["region", *years], ["north", "1", "2", "3"], ["south", "4", "5", "6"])
     assert names(draft) == ["region", "_2021", "_2022", "_2023"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["item", "2024-01-01", "2024-02-01"],
+        ["item", "01.01.2024", "01.02.2024"],
+        ["item", "eur2", "usd3"],
+        ["item", "true", "false"],
+        ["item", "EUR 2", "price", "weight"],
+    ],
+)
+def test_names_that_could_be_values_head_columns_of_other_values(header: list[Cell]) -> None:
+    draft = table(header, *([name, *["12.5"] * (len(header) - 1)] for name in ("a", "b", "c")))
+    assert [column.header or column.name for column in draft.columns] == header
+    assert [column.type for column in draft.columns] == ["text", *["real"] * (len(header) - 1)]
 
 
 def test_the_first_row_is_the_header_when_the_format_says_so() -> None:
@@ -121,12 +140,12 @@ def test_a_row_that_is_far_too_long_loses_nothing() -> None:
     assert "joined in the last of them (up to 98 cells)" in draft.notes[0]
 
 
-def test_more_columns_than_sql_takes_are_joined_and_said() -> None:
+def test_of_too_many_columns_the_first_are_kept_as_they_are_and_that_is_said() -> None:
     wide = [f"h{number}" for number in range(MAX_COLUMNS + 100)]
     draft = table(wide, [f"v{number}" for number in range(len(wide))])
-    assert len(draft.columns) == MAX_COLUMNS
-    assert str(draft.rows[0][-1]).endswith(f"v{MAX_COLUMNS + 99}")
-    assert any("the first 1900 are kept" in note for note in draft.notes)
+    assert draft.rows == [tuple(f"v{number}" for number in range(MAX_COLUMNS))]
+    assert draft.notes == ("1100 columns: the first 1000 are kept",)
+    assert fitted([draft]) == (draft,), "the library keeps what the notes say"
 
 
 def test_rows_that_are_too_short_are_filled_and_said() -> None:

@@ -175,6 +175,12 @@ def test_rows_are_grouped_by_periods_in_the_order_of_time(period: str, column: s
     assert [row[0] for row in rows_of(TableQuery("calls", group_by=(f"{period}({column})",)))] == groups
 
 
+def test_a_day_without_a_time_is_of_no_hour() -> None:
+    rows = [(None, 1, None, None, at, None, None, None, None) for at in ("2026-01-31", "2026-01-31T00:10:00", "2026-02-01")]
+    query = TableQuery("calls", group_by=("hour(at)",), aggregates=(Aggregate("count"),))
+    assert filled(rows).execute(*compiled(query, TABLE)).fetchall() == [(0, 1), (None, 2)]
+
+
 def test_an_iso_year_is_no_trap_for_weeks() -> None:
     rows: list[Row] = [(None, 1, None, day, *[None] * 5) for day in ("2024-12-30", "2025-01-05", "2025-01-06")]
     found = rows_of(TableQuery("calls", group_by=("week(day)",), aggregates=(Aggregate("count"),)), rows)

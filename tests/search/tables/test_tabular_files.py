@@ -188,3 +188,12 @@ def test_files_of_other_people(name: str, columns: int, rows: int, first: tuple[
     draft = table((Path(EVALS) / "documents" / "table" / name).read_bytes(), name)
     assert (len(draft.columns), len(draft.rows)) == (columns, rows)
     assert first is None or draft.rows[0] == first
+
+
+@pytest.mark.parametrize(
+    ("text", "total"), [("amount\n1,5\n2,25\n", 3.75), ("amount\n1,5\n3\n-2,5", 2.0), ("Betrag (EUR)\n\n10,00\n7,5\n", 17.5)]
+)
+def test_one_column_of_decimal_commas_is_one_column(text: str, total: float) -> None:
+    draft = table(text)
+    assert [column.type for column in draft.columns] == ["real"]
+    assert sum(row[0] for row in draft.rows if isinstance(row[0], float)) == total

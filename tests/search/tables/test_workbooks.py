@@ -142,6 +142,18 @@ def test_merged_cells_in_the_body_are_filled_and_told() -> None:
     assert "1 merged cell was filled" in draft.notes
 
 
+def test_a_merged_amount_stays_in_its_first_row_so_that_a_sum_is_right() -> None:
+    rows = [["year", "carrier", "cost"], [2025, "Swiftpost", 10.5], [None, "Kurierwerk", None], [2026, "Tozai", 3.25]]
+
+    def merge(sheet: Any) -> None:
+        sheet.merge_cells("A2:A3")
+        sheet.merge_cells("C2:C3")
+
+    draft = table(rows, merge)
+    assert [(row[0], row[2]) for row in draft.rows] == [(2025, 10.5), (2025, None), (2026, 3.25)]
+    assert any("1 merged number stays in the first of their rows" in note for note in draft.notes)
+
+
 def test_a_group_that_spans_columns_of_the_header_goes_before_their_names() -> None:
     rows = [["Depot", 2025, None, 2026, None], [None, "Q1", "Q2", "Q1", "Q2"], ["Bristol", 1, 2, 3, 4], ["Hamburg", 5, 6, 7, 8]]
 
