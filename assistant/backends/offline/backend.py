@@ -81,7 +81,10 @@ class Offline:
         yield Reply(Message("assistant", text), model=self.name, outcome=answer.outcome)
 
     def _reading(self, question: str, plan: Plan, request: Request) -> Reading | None:
-        """The question as one over tables: where the tools for them are declared, and no documents are asked for by name."""
+        """The question as one over tables: where the tools for them are declared, and no documents are asked for by name.
+
+        A reading that is given has a call to make, and another after each of its results or an answer.
+        """
         of_documents = plan.documents and not self._catalogue.only_tables and not self._tables.are_named(question)
         if of_documents or not {tool.name for tool in request.tools} >= TOOLS:
             return None
@@ -132,7 +135,7 @@ def _turn(messages: Sequence[Message]) -> tuple[str, list[ToolResult]]:
 def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> ToolCall | None:
     """The call to make next; None when the results are all that the plan wants."""
     declared = {tool.name: tool for tool in request.tools}
-    chosen = next((name for name in _TOOLS[plan.intent] if name in declared), None)
+    chosen = next((name for name in (*_TOOLS[plan.intent], *_TOOLS["search"], *_TOOLS["list"]) if name in declared), None)
     if chosen is None:
         return None
     if not results:

@@ -86,8 +86,9 @@ def _said(reading: Reading, schema: Schema, words: TablePhrases) -> list[str]:
     lines = [words.understood.format(text=said(reading, schema))]
     inner = reading.over.unsure if reading.over else ()
     lines += [words.unsure.format(text=text) for text in dict.fromkeys((*reading.unsure, *inner))]
-    if reading.unread:
-        lines.append(words.unread.format(words=", ".join(reading.unread[:_MOST_WORDS])))
+    left = tuple(dict.fromkeys((*reading.unread, *reading.unused)))
+    if left:
+        lines.append(words.unread.format(words=", ".join(left[:_MOST_WORDS])))
     return lines
 
 

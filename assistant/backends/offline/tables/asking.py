@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from assistant.backends.offline.names import is_plural
 from assistant.backends.offline.tables.kinds import MONEY, SIZE
 from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.models import Function
 from assistant.backends.offline.tables.schema import Schema
@@ -20,19 +21,6 @@ from assistant.backends.offline.wording import words_of
 _ORDERING = words_of("order ordered sort sorted rank ranked arranged sortiert geordnet ranking")
 _COMMON = re.compile(r"common|frequent|often|used")
 _TOGETHER = re.compile(r"\b(?:in total|together|altogether|combined|insgesamt|zusammen|overall)\b")
-_UNITS = {
-    word: unit
-    for unit, words in {
-        "year": "year yearly years jahr annual annually",
-        "quarter": "quarter quarterly quartal",
-        "month": "month monthly months monat",
-        "week": "week weekly woche",
-        "day": "day daily date tag",
-        "hour": "hour hourly stunde",
-        "weekday": "weekday wochentag",
-    }.items()
-    for word in words.split()
-}
 # What "highest" and the like mean of a thing, where it has such a column.
 _SIZES = {
     **dict.fromkeys(("highest", "lowest"), ("height", "altitude", "elevation")),
@@ -278,9 +266,9 @@ class Asking:
         if mark.what == "by" and re.search(r"(?:ed|en|ght)$", before):  # "cited by", "written by"
             self.sentence.take(mark)
             return
-        if _UNITS.get(mark.what):
+        if TIME_UNITS.get(mark.what):
             self.sentence.take(mark)
-            self.asked.groups.append((None, _UNITS[mark.what]))
+            self.asked.groups.append((None, TIME_UNITS[mark.what]))
             return
         self._take_groups(mark)
 
@@ -296,11 +284,11 @@ class Asking:
             if isinstance(link, Link) and not link.is_value:
                 link = self._head(link, counted=True)
                 self.sentence.take(link)
-                self.asked.groups.append((link, _UNITS.get(self.sentence.lower(link.last), "")))
+                self.asked.groups.append((link, TIME_UNITS.get(self.sentence.lower(link.last), "")))
                 place = link.last + 1
             elif unit is not None:
                 self.sentence.taken.add(unit)
-                self.asked.groups.append((None, _UNITS[self.sentence.lower(unit)]))
+                self.asked.groups.append((None, TIME_UNITS[self.sentence.lower(unit)]))
                 place = unit + 1
             else:
                 return
@@ -310,7 +298,7 @@ class Asking:
 
     def _unit(self, place: int) -> int | None:
         for index in range(place, min(place + 3, len(self.sentence.tokens))):
-            if self.sentence.lower(index) in _UNITS and self.sentence.item(index) is None:
+            if self.sentence.lower(index) in TIME_UNITS and self.sentence.item(index) is None:
                 return index
             if not self.sentence.is_filler(index):
                 return None

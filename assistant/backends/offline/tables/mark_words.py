@@ -88,3 +88,17 @@ PLAIN: tuple[tuple[str, str, str], ...] = (
     ("ask", "", _ASK),
     ("share", "", r"\b(?:ratio of|ratio between|verhältnis (?:von|der)|quotient of)(?: the)?\b"),
 )
+# Units of time by the words that say them.
+TIME_UNITS = {
+    word: unit
+    for unit, words in {
+        "year": "year yearly years jahr annual annually",
+        "quarter": "quarter quarterly quartal",
+        "month": "month monthly months monat",
+        "week": "week weekly woche",
+        "day": "day daily date tag",
+        "hour": "hour hourly stunde",
+        "weekday": "weekday wochentag",
+    }.items()
+    for word in words.split()
+}

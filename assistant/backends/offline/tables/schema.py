@@ -63,14 +63,36 @@ class Join:
 class Schema:
     """Tables, and what follows from their names and counts."""
 
-    def __init__(self, tables: Sequence[Table], titles: Mapping[int, str] | None = None) -> None:
-        """titles: of the documents that the tables are from, by their ids."""
+    def __init__(
+        self, tables: Sequence[Table], titles: Mapping[int, str] | None = None, *, shared: frozenset[str] | None = None
+    ) -> None:
+        """titles: of the documents that the tables are from, by their ids. shared: words that the names of tables begin with."""
         self.tables = {table.name: table for table in tables}
         self._columns = {Ref(table.name, column.name): column for table in tables for column in table.columns}
         self._prefixes = {table.name: _prefix([column.name for column in table.columns]) for table in tables}
         self._labels: dict[str, tuple[Ref, ...]] = {}
-        self._shared = _prefix([table.name for table in tables])
+        self._shared = _prefix([table.name for table in tables]) if shared is None else shared
         self._titles = titles or {}
+
+    @cached_property
+    def parts(self) -> tuple[Schema, ...]:
+        """What a question can be about: tables that joins connect, then each of these alone."""
+        of = {name: [name] for name in self.tables}
+        for join in self.joins:
+            one, other = of[join.left.table], of[join.right.table]
+            if one is not other:
+                one += other
+                of.update(dict.fromkeys(other, one))
+        groups = list({id(group): group for group in of.values()}.values())
+        alone = [[name] for group in groups if len(group) > 1 for name in group]
+        return tuple(
+            Schema([self.tables[name] for name in names], self._titles, shared=self._shared) for names in (*groups, *alone)
+        )
+
+    @cached_property
+    def has_times(self) -> bool:
+        """Whether a column holds days, moments or years."""
+        return any(self.is_date(ref) or self.is_year(ref) for ref in self._columns)
 
     @cached_property
     def around(self) -> dict[str, frozenset[str]]:

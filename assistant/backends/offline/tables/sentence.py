@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from assistant.backends.offline.tables.linking import Link, Linker, agreed
+from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark, find_marks
 from assistant.backends.offline.tables.naming import Token, tokens_of
 from assistant.backends.offline.tables.vocabulary import stem
@@ -23,9 +25,10 @@ _EMPTY = words_of(
     taken took take takes taking recorded please tell me us many much viel year's order ordered sort sorted ascending descending
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
     related relevant available currently final answer include including included consider together top both beide beiden us
-    we per"""
+    we per over across"""
 )
 _SURE = 0.9
+_ASKING = frozenset({"aggregate", "count", "group", "limit", "most", "order", "distinct", "share", "how"})
 _FILLERS = words_of(
     """of the a an our my your their all any both is us we are was were be been do does did der die das den dem des unsere"""
 )
@@ -49,13 +52,19 @@ class Sentence:
     taken: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, text: str, linker: Linker, *, language: str) -> Sentence:
-        """Read a text. A link that holds a mark's words stays, where it says more than they do ("first name")."""
+    def of(cls, text: str, linker: Linker, *, language: str, strict: bool = True) -> Sentence:
+        """Read a text. A link that holds a mark's words stays, where it says more than they do ("first name").
+
+        strict: words that ask ("total", "most") and units of time are no values.
+        """
         tokens = tokens_of(text)
         stops = (query_stopwords(text) | STOPWORDS["en"] | STOPWORDS.get(language, frozenset())) - {"own"}
-        marks = find_marks(text, tokens, language=language)
+        marks = _marks(text, language)
         covered = frozenset(index for mark in marks for index in range(mark.first, mark.last + 1))
-        links = agreed(linker.links(text, tokens, marks=covered, stops=stops), linker.schema)
+        asking = frozenset(index for mark in marks if mark.kind in _ASKING for index in range(mark.first, mark.last + 1))
+        asking |= {index for index, token in enumerate(tokens) if token.lower in TIME_UNITS}
+        links = linker.links(text, tokens, marks=covered, stops=stops, no_values=asking if strict else frozenset())
+        links = agreed(links, linker.schema)
         kept = []
         for mark in marks:
             over = [link for link in links if link.first <= mark.last and mark.first <= link.last]
@@ -140,9 +149,24 @@ class Sentence:
             if index not in known and token.lower not in self.stops and token.lower not in _EMPTY
         ]
 
+    def words(self, indices: Iterable[int]) -> list[str]:
+        """Some words as they are written, by place."""
+        return [self.tokens[index].text for index in sorted(indices)]
+
+    def drop(self, links: Iterable[Link]) -> None:
+        """Forget links whose words mean something else."""
+        dropped = list(links)
+        self.links = [link for link in self.links if link not in dropped]
+
     def lower(self, index: int) -> str:
         """A word in lower case, "" outside the question."""
         return self.tokens[index].lower if 0 <= index < len(self.tokens) else ""
+
+
+@lru_cache(maxsize=16)
+def _marks(text: str, language: str) -> list[Mark]:
+    """The marks of a text, which are the same for all tables."""
+    return find_marks(text, tokens_of(text), language=language)
 
 
 def _outweighs(mark: Mark, links: list[Link]) -> bool:
