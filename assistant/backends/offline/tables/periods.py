@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 from assistant.backends.offline.dating import CERTAIN
 from assistant.backends.offline.tables.sentence import Sentence
@@ -97,6 +98,7 @@ def _bare(phrase: str) -> str:
     return phrase
 
 
+@lru_cache(maxsize=512)  # the same phrases are tried for every table
 def _days(phrase: str, today: date | None) -> tuple[str | None, str | None] | None:
     """First and last day of a phrase, None where it is no time."""
     try:
