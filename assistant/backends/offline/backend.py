@@ -28,6 +28,7 @@ _HITS = 10  # as many as keep most of their text within the budget of a result
 _LONGEST_QUERY = 2000
 _PREFIX = "offline_"
 _MARKS = re.compile(r"[\"“”„«»]")  # in the answer they would pass for words of a document
+_FOR_MODELS = re.compile(r"bad arguments|JSON|unknown tool|query_table|run_sql")
 _IN_SEARCHES = frozenset({"category", "tags", "after", "before"})
 _TOOLS = {
     "search": ("hybrid_search", "keyword_search", "vector_search"),
@@ -77,7 +78,7 @@ class Offline:
         answer = compose(plan, question, results, lacking=_lacking(plan, self._catalogue))
         text = answer.text
         if failed is not None and reading is not None:
-            reason = _MARKS.sub("", " ".join(failed.content.removeprefix("Error:").split()))
+            reason = _reason(failed, reading)
             text = f"{table_phrases(reading.language).fallback.format(reason=reason)}\n\n{text}"
         yield TextDelta(text)
         yield Reply(Message("assistant", text), model=self.name, outcome=answer.outcome)
@@ -123,6 +124,12 @@ class Offline:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _reason(failed: ToolResult, reading: Reading) -> str:
+    """Why a query failed, for a person: what the tool tells a model to write instead is not for them."""
+    reason = _MARKS.sub("", " ".join(failed.content.removeprefix("Error:").split()))
+    return table_phrases(reading.language).no_query if _FOR_MODELS.search(reason) else reason
 
 
 def _turn(messages: Sequence[Message]) -> tuple[str, list[ToolResult]]:

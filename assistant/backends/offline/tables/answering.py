@@ -20,6 +20,7 @@ from assistant.messages import Outcome
 _MOST_ROWS = 20
 _MOST_WORDS = 12
 _LONGEST_CELL = 80
+_MOST_SPOILT = 5
 _SIGNIFICANT = 3  # digits of numbers below 1; others have two decimals
 _MOST_PLACES = 12
 _CONTEXT = Context(prec=400)
@@ -36,6 +37,8 @@ def answer_of(reading: Reading, schema: Schema, results: Sequence[Result]) -> tu
     behind = _said(reading, schema, words)
     if not rows or (len(rows) == 1 and all(cell is None for cell in rows[0])):
         return "\n".join([words.nothing, *_reasons(result), "", *behind]), "absent"
+    if reading.spoilt:
+        return "\n".join([*_spoilt(reading, schema, rows, result), "", *behind]), "partial"
     shape = _Shape(reading if reading.over is None or len(results) > 1 else reading.over, schema, words)
     lines = shape.said(rows, result)
     if reading.over is not None and len(results) > 1:
@@ -55,6 +58,14 @@ def _evenly(reading: Reading, schema: Schema, result: Result, words: TablePhrase
     ref = reading.measures[0].ref
     value = f"{number_words(rows[0][0], words)} {schema.unit(ref) if ref else ''}".strip()
     return [f"{words.evenly.format(column=reading.link[1].column)}: {value}{_key(result)}"]
+
+
+def _spoilt(reading: Reading, schema: Schema, rows: list[Row], result: Result) -> list[str]:
+    """Why nothing can be computed with a column, and its rarest values."""
+    words, ref = table_phrases(reading.language), reading.groups[0].ref
+    note = schema.column(ref).note.replace('"', "")  # quotation marks would pass for words of a document
+    shape = _Shape(reading, schema, words)
+    return [words.spoilt.format(column=ref.column, note=note), "", *shape.table(rows[:_MOST_SPOILT], result)]
 
 
 def rows_of(reading: Reading, result: Result) -> list[Row]:

@@ -101,7 +101,7 @@ class Meanings:
                 score = self._says(ref, words) - 0.02 * place - (0.0 if table in spoken else _UNSAID)
                 if score > 0 and (best is None or score > best[0]):
                     best = (score, ref)
-        self.quality += best[0] if best else 0.0
+        self.quality = max(self.quality, best[0] if best else 0.0)
         return best[1] if best else None
 
     def _beyond(self, spoken: Sequence[str]) -> list[str]:

@@ -69,9 +69,9 @@ class Reading:
     table: where it starts. select: columns that are asked for, where rows are listed. having: tests of measures. over: the rows
     that are found first, whose values of `link[0]` are then those of `link[1]`. without: tables that must hold no such row.
     also: tables that must hold one. spread: rows are counted first and the counts averaged. ratio: the first measure over the
-    second. unsure: which of two readings was taken, in words. unread: words of the question that no table knows. unused: words
-    that these tables know, though nothing was made of them. doubt: how
-    many words these are. certain: how surely the names in the question are meant.
+    second. spoilt: the column of the groups was to be added up, and is kept as text. unsure: which of two readings was taken, in
+    words. unread: words of the question that no table knows. unused: words that these tables know, though nothing was made of
+    them. doubt: how many words these are. certain: how surely the names in the question are meant.
     """
 
     table: str
@@ -87,6 +87,7 @@ class Reading:
     also: tuple[str, ...] = ()
     spread: bool = False
     ratio: bool = False
+    spoilt: bool = False
     language: str = "en"
     unsure: tuple[str, ...] = field(default=())
     unread: tuple[str, ...] = ()

@@ -19,16 +19,18 @@ from assistant.backends.offline.tables.listing import assembled
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.measuring import COUNTS, Measuring
-from assistant.backends.offline.tables.models import Measure, Reading
+from assistant.backends.offline.tables.models import Condition, Group, Measure, Ranking, Reading
 from assistant.backends.offline.tables.periods import find_windows
-from assistant.backends.offline.tables.schema import Schema
+from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
 from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem
 from assistant.backends.offline.wording import words_of
 
 _MOST_AROUND = 3  # words that no rule understood, though they stand around the table
 _AROUND = 0.5  # of a doubt is a word that only stands around the table
-_JOINED = 0.4  # less certain with each table that is joined
+_JOINED = 0.2  # less certain with each table that is joined
+_MEANT = 0.9  # as sure as a name is a quality, such as "slow"
+_NAMED = 0.3  # surer is a name that is a word of the table's as well
 _LONGEST = 600  # characters of a question over tables
 _NOT_OF_TABLES = re.compile(
     r"^\W*(?:why|how (?:do|does|did|can|could|should|would|to|is|are|come)\b|where (?:do|can|is|are)\b|explain|describe"
@@ -37,7 +39,9 @@ _NOT_OF_TABLES = re.compile(
 )
 _EVERY = words_of("all every each alle aller allen sämtliche sämtlicher")
 _ADVICE = re.compile(
-    r"\b(?:should|may|must|allowed|promise[sd]?|mean by|stand for|runbook|policy|guide|soll\w*|darf)\b", re.IGNORECASE
+    r"\b(?:should|(?<!in )(?<!of )(?<!for )(?<!since )(?<!im )may(?!\s+\d)|must|allowed|promise[sd]?"
+    r"|mean by|stand for|runbook|policy|guide|soll\w*|darf)\b",
+    re.IGNORECASE,
 )
 
 
@@ -91,12 +95,20 @@ class _Reader:
             grouping,
             asked,
             tuple(measures),
-            grouping.groups(asked.groups, base),
+            (*grouping.groups(asked.groups, base), *self._compared(found)),
             tuple(found),
             measuring.having(),
         )
-        reading = assembled(heard, by)
+        reading = assembled(heard, by) if measuring.spoilt is None else _spoilt(measuring.spoilt)
         return self._finished(reading, [*heard.unsure, *conditions.unsure], asked) if reading is not None else None
+
+    def _compared(self, conditions: list[Condition]) -> tuple[Group, ...]:
+        """The column whose values are set side by side: "Apollo vs Borealis"."""
+        marks = self.sentence.marks_of("versus")
+        several = [each.ref for each in conditions if each.op == "in"]
+        if marks and several:
+            self.sentence.take(*marks)
+        return tuple(Group(ref) for ref in several[:1] if marks)
 
     def _finished(self, reading: Reading, unsure: list[str], asked: Asked) -> Reading:
         """With the tables that must or must not hold a row, and what nobody understood."""
@@ -113,9 +125,9 @@ class _Reader:
 
         A few words that stand around a table in use are forgiven, where the rules understood others.
         """
-        for mark in self.sentence.marks:
-            if not self._is_answered(mark, reading):
-                self.sentence.taken.difference_update(range(mark.first, mark.last + 1))
+        missed = [mark for mark in self.sentence.marks if not self._is_answered(mark, reading)]
+        for mark in missed:
+            self.sentence.taken.difference_update(range(mark.first, mark.last + 1))
         known, named = self._context(reading)
         tables = reading.all_tables
         near = {index for index, around in self.sentence.around.items() if around & tables} - known
@@ -125,6 +137,8 @@ class _Reader:
         idle = {index for index in forgiven if stem(self.sentence.lower(index)) in columns} | named
         idle -= known | self.sentence.taken
         unread = self.sentence.unread(known | forgiven | named)
+        missing = {index for mark in missed for index in range(mark.first, mark.last + 1)} - known - named
+        unread += [word for word in self.sentence.words(missing) if word not in unread]
         near -= idle | self.sentence.taken
         return replace(
             reading,
@@ -140,8 +154,9 @@ class _Reader:
         linked = {index for link in meant for index in range(link.first, link.last + 1)}
         own = {stem(word) for table in reading.all_tables for word in name_words(table)}
         named = [index for index in range(len(self.sentence.tokens)) if stem(self.sentence.lower(index)) in own]
-        certain = self.meanings.quality + sum(link.score for link in meant) + len(set(named) - linked)
-        return round(certain - _JOINED * (len(reading.tables) - 1), 2)
+        certain = _MEANT * self.meanings.quality + sum(link.score for link in meant)
+        certain += sum(_NAMED if index in linked else 1.0 for index in named)
+        return round(certain - _JOINED * (len(reading.tables) - 1 + reading.spoilt), 2)
 
     def _is_yearly(self, link: Link | None) -> bool:
         return link is not None and any(self.schema.is_year(ref) for ref in link.columns())
@@ -199,7 +214,7 @@ class _Reader:
         if mark.kind in {"most", "how"}:
             extreme = any(measure.function in {"min", "max", "avg", "median"} for measure in reading.measures)
             return bool(reading.ranking or reading.over or extreme)
-        return True
+        return mark.kind != "versus" or bool(reading.groups)
 
     def _with_others(self, reading: Reading) -> Reading:
         """Rows that have one in another table: "doctors who have prescribed treatments"."""
@@ -227,3 +242,9 @@ class _Reader:
                     self.sentence.take(mark, link)
                     return replace(reading, without=(tables[0],))
         return reading
+
+
+def _spoilt(ref: Ref) -> Reading:
+    """The values of a column that was to be added up though it is kept as text, the rarest first: those to be mended."""
+    count = Measure("count", ref.table)
+    return Reading(ref.table, groups=(Group(ref),), measures=(count,), ranking=Ranking(count, high=False), spoilt=True)
