@@ -91,18 +91,23 @@ def last_turn_path() -> Path:
     return user_state_path("archivist") / "last_turn.json"
 
 
-def last_question() -> str:
-    """The question of the last turn. Raises UserError without one."""
+def last_turn() -> dict[str, Any]:
+    """The last turn as it was kept. Raises UserError without one."""
     path = last_turn_path()
     try:
-        question = json.loads(path.read_text(encoding="utf-8"))["question"]
-        if not isinstance(question, str) or not question.strip():
+        turn = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(turn, dict) or not isinstance(turn.get("question"), str) or not turn["question"].strip():
             raise ValueError("no question")
-        return question
+        return turn
     except (FileNotFoundError, NotADirectoryError):
         raise UserError("there is no last question to ask again", 'archivist ask "how do we rotate keys?"') from None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: cannot be read ({type(error).__name__})", "remove the file") from error
+
+
+def last_question() -> str:
+    """The question of the last turn. Raises UserError without one."""
+    return str(last_turn()["question"])
 
 
 class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
@@ -110,7 +115,9 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
 
     def __init__(self, library: Library, filters: Filters, options: Options) -> None:
         self._library = library
+        self._filters = filters
         self._options = options
+        self._asked: list[str] = []
         if options.record and not os.access(options.record.absolute().parent, os.W_OK):
             raise UserError(f"--record: {options.record} cannot be written", "name a file in a folder that is there and yours")
         self._backend = _backend(library, options)
@@ -143,6 +150,7 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
                 answer_view.footer(turn, render.err())
         if self._options.history:
             self._keep(turn)
+        self._asked.append(question)
         if self._recorder and self._options.record:
             self._recorder.write(self._options.record, question, self._today.isoformat())
         return turn
@@ -150,6 +158,8 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
     def _keep(self, turn: Turn) -> None:
         """Keep the turn for --again; a folder that cannot be written spoils no answer."""
         kept = {**answer_view.as_object(turn), "at": turn.at, "seconds": round(turn.seconds, 3)}
+        # What the question meant: the day, the person's own filters, and the questions before it.
+        kept |= {"today": self._today.isoformat(), "filters": _as_written(self._filters), "turns": self._asked}
         try:
             settings.write_private(last_turn_path(), settings.redact(json.dumps(kept, ensure_ascii=False)))
         except OSError as error:
@@ -183,6 +193,18 @@ def _recorded_day(backend: Backend) -> date | None:
     """The day of a recording: its phrases such as "last month" were resolved from it."""
     day = getattr(backend, "today", None)
     return date.fromisoformat(day) if isinstance(day, str) else None
+
+
+def _as_written(filters: Filters) -> dict[str, Any]:
+    """The person's own filters in the form of a case: what was given, metadata as conditions."""
+    given = {name: value for name, value in asdict(filters).items() if value and name not in {"metadata", "documents", "within"}}
+    conditions = []
+    for one in filters.metadata:
+        value = ", ".join(one.value) if isinstance(one.value, tuple) else one.value
+        conditions.append(f"{one.key} {one.operator} {value}")
+    return {name: value for name, value in given.items() if (name, value) != ("date_field", "date")} | (
+        {"metadata": conditions} if conditions else {}
+    )
 
 
 def _scope(library: Library, filters: Filters, options: Options) -> str:

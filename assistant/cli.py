@@ -17,6 +17,7 @@ import click
 
 from assistant import options, render
 from assistant.errors import ArchivistError, UsageError, UserError
+from assistant.evaluate_options import evaluate
 
 if TYPE_CHECKING:
     from assistant.search_command import Form
@@ -72,6 +73,8 @@ def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind o
 def _hint(error: click.ClickException) -> str:
     """What to type where click itself only says what is wrong."""
     if isinstance(error, click.NoSuchOption):
+        if error.ctx is not None and error.ctx.parent is None:
+            return f'options come after the command or the question: archivist "how do we rotate keys?" {error.option_name} ...'
         return 'words that begin with "-" go after --: archivist search -- "-staging"'
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
         return 'several words go in quotes: archivist search "gateway timeout"'
@@ -145,7 +148,7 @@ def archivist(context: click.Context) -> None:
 @click.option("--rebuild", is_flag=True, help="Make the library anew from its folders and swap it in when complete.")
 @click.option("--watch", is_flag=True, help="Stay and follow changes until Ctrl-C.")
 @click.option("--strict", is_flag=True, help="Exit 1 when a file could not be read.")
-@click.option("-v", "--verbose", is_flag=True, help="List every file, not the first 20 of each kind.")
+@click.option("-v", "--verbose", is_flag=True, help="List every file, not the first 20 of each kind, with all remarks.")
 @options.quiet_option
 @options.json_option
 def index(places: tuple[Path, ...], **given: Any) -> int:
@@ -275,17 +278,18 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
 
 
 @archivist.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, metavar="[NAME|PATH]")
 @options.library_option
 @options.filter_options
 @options.json_option
 @options.quiet_option
 def tables(name: str | None, library: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
-    """List the tables of the library, or describe one by its name or the beginning of it.
+    """List the tables of the library or of one file, or describe one by its name or the beginning of it.
 
     \b
         archivist tables
         archivist tables carrier_codes
+        archivist tables finance/budget.xlsx
     """
     from assistant.tables_command import Question, run
 
@@ -297,14 +301,15 @@ def tables(name: str | None, library: Path | None, as_json: bool, quiet: bool, *
 @click.argument("statement", required=False, metavar="SQL|-")
 @options.library_option
 @click.option("-p", "--parameter", "values", multiple=True, metavar="VALUE", help="For each ? in order; NAME=VALUE for :NAME.")
-@click.option("-n", "--limit", default=200, show_default=True, metavar="N", type=int, help="How many rows, 0 to 100000.")
+@click.option("-n", "--limit", metavar="N", type=int, help="How many rows, 0 to 100000.  [default: 200; --jsonl, --csv: all]")
 @click.option("--seconds", default=5.0, show_default=True, metavar="S", type=float, help="How long it may take, 0.05 to 600.")
 @options.filter_options
+@click.option("--records", is_flag=True, help="One row below another, a line for each value.")
 @click.option("--json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a line, one line a row.")
 @click.option("--csv", is_flag=True, help="Comma-separated values with a header.")
 @options.quiet_option
-def sql(statement: str | None, **given: Any) -> None:
+def sql(statement: str | None, **given: Any) -> int:
     """Run one SELECT over the tables, documents, document_tags and passages. It can change nothing.
 
     The filters hold in it: documents outside them, and their tables, are not there.
@@ -323,7 +328,8 @@ def sql(statement: str | None, **given: Any) -> None:
         sql_command.statement_from(statement), given["values"], given["limit"], given["seconds"], given["today"]
     )
     with options.open_library(given["library"]) as library:
-        sql_command.run(library, options.filters(given), question, form=forms[0] if forms else "text", quiet=given["quiet"])
+        form = forms[0] if forms else "text"
+        return sql_command.run(library, options.filters(given), question, form=form, quiet=given["quiet"])
 
 
 @archivist.command()
@@ -358,6 +364,9 @@ def forget(what: Path, library: Path | None, as_json: bool, quiet: bool) -> None
     from assistant import index_command
 
     index_command.forget(options.library_path(library), what, as_json=as_json, quiet=quiet)
+
+
+archivist.add_command(evaluate)
 
 
 @archivist.command()

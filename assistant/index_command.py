@@ -64,7 +64,7 @@ def run(
             render.err().write(render.safe(text))  # asked for each time: a bar stands in for the stream while it is shown
 
     rules = upkeep.Rules(_globs(include), _globs(exclude), max_size * 1_000_000 if max_size else None)
-    telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json)
+    telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json, dry_run=dry_run)
     try:
         model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
         with telling:
@@ -74,7 +74,7 @@ def run(
                 summary = upkeep.index(
                     library, places, model, rules=rules, prune=prune, dry_run=dry_run, report=telling.report, say=say
                 )
-        telling.finish(summary, library, dry_run=dry_run)
+        telling.finish(summary, library)
         if watch:
             _watch(library, model, telling, say, told=summary.messages)
     except KeyboardInterrupt:
@@ -129,19 +129,20 @@ def _watch(library: Path, model: Embedder, telling: _Telling, say: Any, *, told:
             summary = upkeep.index(library, [] if first else places, model, report=telling.report, say=say)
         first = False
         if telling.counts or summary.messages not in ([], told):
-            telling.finish(summary, library, dry_run=False)
+            telling.finish(summary, library)
         told = summary.messages
 
 
 class _Telling:
     """Tells changes as they come, the first of each kind by name, and shows a bar on a terminal."""
 
-    def __init__(self, *, verbose: bool, quiet: bool, as_json: bool) -> None:
+    def __init__(self, *, verbose: bool, quiet: bool, as_json: bool, dry_run: bool) -> None:
         self.counts: Counter[str] = Counter()
         self._verbose = verbose
         self._quiet = quiet
         self._as_json = as_json
-        self._changes: list[dict[str, str]] = []
+        self._dry_run = dry_run
+        self._changes: list[dict[str, Any]] = []
         self._standing: dict[str, Change] = {}  # what each run would tell again while watching
         self._out = render.out()
         self._bar: Bar | None = None
@@ -171,13 +172,13 @@ class _Telling:
             text = f"indexing, {counted(event.embedded, 'passage')} embedded"
             self._bar.update(self._task, completed=event.done, total=event.total, description=text)
 
-    def finish(self, summary: Summary, library: Path, *, dry_run: bool) -> None:
+    def finish(self, summary: Summary, library: Path) -> None:
         """The closing line, messages, or the JSON object."""
         if self._as_json:
             counts = {key: value for key, value in asdict(summary).items() if key != "messages"}
             whole = {
                 "library": str(library),
-                "dry_run": dry_run,
+                "dry_run": self._dry_run,
                 **counts,
                 "messages": summary.messages,
                 "changes": self._changes,
@@ -191,7 +192,7 @@ class _Telling:
         for kind, count in self.counts.items():
             if count > _LISTED and not self._verbose:
                 self._out.write(f"{_SIGNS[kind]} … {count - _LISTED} more {kind} (-v lists them)")
-        would = "would be " if dry_run else ""
+        would = "would be " if self._dry_run else ""
         parts = [f"{getattr(summary, name)} {would}{name}" for name in ("added", "changed", "moved", "removed")]
         line = ", ".join([*parts, f"{summary.unchanged} unchanged"])
         line += f"; {summary.no_text} new without text" if summary.no_text else ""
@@ -209,16 +210,32 @@ class _Telling:
             self._standing[change.path] = change
         self.counts[change.kind] += 1
         if self._as_json:
-            self._changes.append({"kind": change.kind, "path": change.path, "reason": change.reason})
+            told = {"remarks": list(change.remarks)} if change.remarks else {}
+            self._changes.append({"kind": change.kind, "path": change.path, "reason": change.reason, **told})
         elif not self._quiet and (self._verbose or self.counts[change.kind] <= _LISTED):
-            reason = f": {render.one_line(change.reason)}" if change.reason else ""
-            if change.kind == "moved":
-                reason = f" (was {render.one_line(change.reason)})"
-            line = f"{_SIGNS[change.kind]} {render.one_line(change.path)}{reason}"
-            if self._bar is not None and self._out.interactive:
-                self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
-            else:
-                self._out.write(line)
+            kept = change.tables > 0 and not self._dry_run
+            for line in _lines(change, verbose=self._verbose, others="archivist tables shows" if kept else "-v lists"):
+                if self._bar is not None and self._out.interactive:
+                    self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+                else:
+                    self._out.write(line)
+
+
+def _lines(change: Change, *, verbose: bool, others: str) -> list[str]:
+    """What is told of a change: one line with the first remark and what has the others, or one for each of them below it."""
+    head, remarks = f"{_SIGNS[change.kind]} {render.one_line(change.path)}", list(map(render.one_line, change.remarks))
+    reason = render.one_line(change.reason)
+    if change.kind == "moved":
+        head += f" (was {reason})"
+    elif verbose:
+        head += f": {reason}" if reason else ""
+        return [head, *(f"    {remark}" for remark in remarks)]
+    else:
+        rest = len(remarks) - 1
+        more = [f"{counted(rest, 'more remark')} ({others} {'it' if rest == 1 else 'them'})"] if rest > 0 else []
+        said = "; ".join([*filter(None, [reason]), *remarks[:1], *more])
+        head += f": {said}" if said else ""
+    return [head]
 
 
 def _bar() -> Bar:

@@ -62,7 +62,8 @@ def embedder_option(command: Command) -> Command:
     )(command)
 
 
-def _day(_: click.Context, parameter: click.Parameter, value: str | None) -> date | None:
+def day(_: click.Context, parameter: click.Parameter, value: str | None) -> date | None:
+    """A day from a command line."""
     if value is None:
         return None
     try:
@@ -89,7 +90,7 @@ _FILTER_OPTIONS = (
         help="Which date --after, --before and --during test.",
     ),
     click.option("--where", multiple=True, metavar="'KEY>=VALUE'", help="Metadata: =, !=, <, <=, >, >=, in."),
-    click.option("--today", callback=_day, metavar="DAY", help="The day that phrases count from; else ARCHIVIST_TODAY."),
+    click.option("--today", callback=day, metavar="DAY", help="The day that phrases count from; else ARCHIVIST_TODAY."),
 )
 
 

@@ -107,7 +107,7 @@ def digests(request: Request) -> list[str]:
     """Short digests of the tool results that a request ends with; none when it ends with a question.
 
     A search counts by the passages it found, in any order: scores and near-ties differ from machine to machine in their last
-    digits, and what an answer cites are the passages.
+    digits, and what an answer cites are the passages. When a file was written, which every checkout changes, counts for nothing.
     """
     last = request.messages[-1]
     return [hashlib.sha256(_essence(result.content).encode("utf-8", "surrogatepass")).hexdigest()[:16] for result in last.results]
@@ -118,9 +118,15 @@ def _essence(content: str) -> str:
         value = json.loads(content, parse_float=lambda number: f"{float(number):.6g}")
         if isinstance(value, dict) and isinstance(value.get("hits"), list):
             return json.dumps(sorted(str(hit["key"]) for hit in value["hits"]))
-        return json.dumps(value, sort_keys=True)
+        return json.dumps(_undated(value), sort_keys=True)
     except (ValueError, KeyError, TypeError, RecursionError):
         return content
+
+
+def _undated(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _undated(inner) for name, inner in value.items() if name not in {"modified", "stale"}}
+    return [_undated(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _reply_as_json(reply: Reply) -> dict[str, Any]:

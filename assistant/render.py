@@ -307,11 +307,11 @@ def origin_lines(found: Evidence, head: str, terminal: Terminal) -> list[str]:
     if taken + columns(shown) <= terminal.width:
         return [head + "  ".join([*first, shown])]
     indent = " " * len(head)
-    whole = (indent + terminal.style(line, "2") for line in _wrapped(shown, terminal.width - len(indent)))
+    whole = (indent + terminal.style(line, "2") for line in wrapped(shown, terminal.width - len(indent)))
     return [head + "  ".join(first), *whole]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int) -> list[str]:
     """A text in lines, broken at spaces where there are any; nothing is left out."""
     lines = [""]
     for spaced, word in _words(text, width):

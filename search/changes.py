@@ -11,15 +11,16 @@ Kind = Literal["added", "changed", "moved", "removed", "no text", "failed", "ski
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to one file. reason: why it has no text, was skipped, where it was moved from, or what is worth telling.
+    """What happened to one file. reason: why it has no text or was skipped, where it was moved from, or what tables it holds.
 
-    tables: how many it holds.
+    tables: how many these are. remarks: what else is worth telling, the most important first.
     """
 
     kind: Kind
     path: str
     reason: str = ""
     tables: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from search.models import Block, Extract, Filters, Mode
 
 MODES: tuple[Mode, ...] = ("keyword", "vector", "hybrid")
 DEPTH = 100
+DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)  # of the curves
 
 Judgements = Mapping[str, int]
 
@@ -91,6 +93,12 @@ MEASURES: dict[str, Callable[[Sequence[str], Judgements], float]] = {
     "mrr@10": reciprocal_rank,
     "map": average_precision,
 }
+# With these a report can draw recall and nDCG over the depth.
+CURVES: dict[str, Callable[[Sequence[str], Judgements], float]] = {
+    **MEASURES,
+    **{f"recall@{depth}": partial(recall, depth=depth) for depth in DEPTHS},
+    **{f"ndcg@{depth}": partial(ndcg, depth=depth) for depth in DEPTHS},
+}
 
 
 def read_corpus(folder: Path) -> Corpus:
@@ -145,6 +153,7 @@ def evaluate(
     embedder: Embedder,
     modes: Iterable[Mode] = MODES,
     *,
+    measures: Mapping[str, Callable[[Sequence[str], Judgements], float]] = MEASURES,
     begins: Callable[[Mode], None] = lambda _: None,
 ) -> dict[Mode, list[dict[str, float]]]:
     """The measures of every case, in order, per mode. begins: told of each mode before its first case."""
@@ -157,7 +166,7 @@ def evaluate(
             for case in cases:
                 found = opened.rank_documents(case.query, case.filters, mode=mode, limit=DEPTH, today=case.today)
                 ranking = [path for path, _ in found]
-                results[mode].append({name: measure(ranking, case.relevant) for name, measure in MEASURES.items()})
+                results[mode].append({name: measure(ranking, case.relevant) for name, measure in measures.items()})
     return results
 
 

@@ -24,7 +24,7 @@ from search.roots import Root, roots_below, walk_root
 from search.sources import Skipped, SourceFile
 from search.store import DocumentRecord
 from search.tables.catalogue import same_tables
-from search.tables.fitting import in_words
+from search.tables.fitting import in_words, remarks
 from search.vector import pack
 
 _BATCH_PASSAGES = 256
@@ -359,5 +359,6 @@ def _change(draft: Draft, known: bool) -> Change:
     record = draft.record
     if record.text_status != "ok":
         return Change("failed" if record.failed else "no text", record.path, record.text_status)
-    worth_telling = dict.fromkeys([*in_words(record.tables), *record.notes])
-    return Change("changed" if known else "added", record.path, "; ".join(worth_telling), len(record.tables))
+    # Those of the tables can be looked up afterwards; the others are told now or never.
+    worth_telling = tuple(dict.fromkeys([*record.notes, *remarks(record.tables)]))
+    return Change("changed" if known else "added", record.path, in_words(record.tables), len(record.tables), worth_telling)

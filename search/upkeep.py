@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from search import connections, faults, schema, sources, store
@@ -21,11 +22,12 @@ from search.chunking import CHUNKING_VERSION, MAX_TOKENS
 from search.documents import find_document
 from search.drafts import File, draft
 from search.embedding import Embedder
-from search.errors import LibraryError, SourceError
+from search.errors import LibraryError, NotFoundError, QueryError, SourceError
 from search.faults import REBUILD
 from search.indexing import Indexer
 from search.models import Extract
 from search.roots import Root
+from search.tables.catalogue import Names
 
 Say = Callable[[str], None]
 
@@ -61,7 +63,8 @@ def index(
     """Bring the library in step with folders and single files, or with every known root when `places` is empty.
 
     Raises SourceError for a missing or unreadable place (nothing is removed then), LibraryError for a file that cannot be used
-    or was made with another model. dry_run: nothing is written, the library's older schema is refused instead of migrated.
+    or was made with another model. dry_run: nothing is written; the library's older schema is refused instead of
+    migrated, and one that is not there is taken for an empty one.
     """
     for place in places:
         try:
@@ -77,6 +80,7 @@ def index(
         jobs = jobs or [(root, "") for root in _roots(connection) if root.path.is_absolute()]
         if not jobs:
             raise SourceError(f"{path} follows no folder yet", "archivist index DIR")
+        names = Names.now(connection)
         for root, below in jobs:
             try:
                 indexer.index_root(root, below=below, prune=prune)
@@ -86,6 +90,7 @@ def index(
                 # One root that is gone (an unplugged disk) keeps its documents and does not stop the others.
                 indexer.summary.refused += 1
                 indexer.summary.messages.append(f"{error}: its documents stay; archivist forget {root.path} removes them")
+        indexer.summary.messages += names.changed(connection)
     return indexer.summary
 
 
@@ -172,7 +177,9 @@ def _open(path: Path, say: Say, *, create: bool = True, dry_run: bool = False) -
     """The library, locked against other indexers and open for writing; folded into one file again at the end."""
     there = connections.is_there(path)
     if dry_run and not there:
-        raise LibraryError(f"there is no library at {path} to compare with", "leave --dry-run away to make it")
+        with TemporaryDirectory() as folder, closing(connections.open_for_writing(Path(folder) / path.name)) as connection:
+            yield connection
+        return
     if not create and not there:
         raise LibraryError(f"there is no library at {path}", "archivist index DIR makes one")
     with connections.index_lock(path, say), faults.translated(path):
@@ -297,10 +304,31 @@ def _forget_inside(connection: sqlite3.Connection, what: Path, spellings: Sequen
             if removed:
                 _keep_out(connection, root, below)
                 return removed
-    document = find_document(connection, str(what))
+    try:
+        document = find_document(connection, str(what))
+    except NotFoundError:
+        removed = _forget_folder(connection, what, roots)
+        if removed:
+            return removed
+        raise
     root = connection.execute("SELECT root FROM documents WHERE id = ?", (document.id,)).fetchone()[0]
     _keep_out(connection, root, document.path)
     return _remove(connection, "id = ?", (document.id,))
+
+
+def _forget_folder(connection: sqlite3.Connection, what: Path, roots: Sequence[tuple[int, Path]]) -> int:
+    """Remove the documents below a folder that is named from its root on; 0 where no root has it."""
+    condition = "root = ? AND substr(path, 1, length(?) + 1) = ? || '/'"
+    having = f"SELECT 1 FROM documents WHERE {condition} LIMIT 1"
+    for below in sources.typed(what.as_posix()):
+        found = [(root, place) for root, place in roots if connection.execute(having, (root, below, below)).fetchone()]
+        if len(found) > 1:
+            listed = ", ".join(str(place / sources.to_os(below)) for _, place in found[:5])
+            raise QueryError(f"{below!r} fits {len(found)} folders: {listed}", "give one of these paths, from / on")
+        if found:
+            _keep_out(connection, found[0][0], below)
+            return _remove(connection, condition, (found[0][0], below, below))
+    return 0
 
 
 def _keep_out(connection: sqlite3.Connection, root: int, below: str) -> None:

@@ -7,11 +7,12 @@ they return is cleaned (`search.readers.cleaning`). Libraries that parse are imp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from search.models import Extract
-from search.readers import formats, html, markdown, pdf, text
+from search.readers import contents, formats, html, markdown, pdf, text
 
 __all__ = ["FORMATS", "Reader", "format_by_name", "read"]
 
@@ -58,6 +59,10 @@ def read(path: Path, data: bytes) -> Extract:
     ReadError with a short reason when it is broken.
     """
     suffix = formats.suffix_of(path)
+    held = contents.format_in_spite_of(suffix, data)
+    if held is not None:
+        extract = _TABLES[held](data, path)
+        return replace(extract, notes=(f"read as {held.upper()} in spite of its name", *extract.notes))
     reader = _DATABASES if data.startswith(formats.SQLITE) else FORMATS.get(suffix)
     reason = None if reader else _known_reason(suffix)
     if reason is not None:

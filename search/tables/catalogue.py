@@ -11,10 +11,11 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
+from search.counting import counted
 from search.tables.models import Column, ColumnType, Table, TableDraft
 from search.tables.names import quoted
 from search.tables.naming import Entry, is_valid, settled, wishes
@@ -34,6 +35,7 @@ _DECLARED: dict[ColumnType, str] = {
 _DEFAULTS = asdict(Column("", "text"))
 _ROWS_AT_ONCE = 1000
 _TRIED = 20
+_TOLD = 20  # tables whose new name is told
 
 
 def add_tables(connection: sqlite3.Connection, document: int, drafts: Sequence[TableDraft]) -> None:
@@ -84,6 +86,40 @@ def settle(connection: sqlite3.Connection) -> None:
     final = settled(entries)
     _rename(connection, [(*entries[entry], name) for entry, name in final.items() if entries[entry][1] != name])
     connection.execute("DELETE FROM _unsettled")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the tables are called at one time, to be compared with a later one."""
+
+    by_id: dict[int, str]
+    by_place: dict[tuple[str, str, str], str]  # root, path, label: a file that changed has new tables in its old ones' place
+
+    @classmethod
+    def now(cls, connection: sqlite3.Connection) -> Names:
+        """The names that the tables have now."""
+        rows = _places(connection)
+        return cls({table: name for table, name, *_ in rows}, {(root, path, label): name for _, name, root, path, label in rows})
+
+    def changed(self, connection: sqlite3.Connection) -> list[str]:
+        """What to tell of tables that are called otherwise since: "table sales is now b_sales (a/sales.csv has its name)"."""
+        rows = _places(connection)
+        owners = {name: path for _, name, _, path, _ in rows}
+        told = []
+        for table, name, root, path, label in rows:
+            old = self.by_id.get(table) or self.by_place.get((root, path, label))
+            if old is not None and old != name:
+                told.append(f"table {old} is now {name}" + (f" ({owners[old]} has its name)" if old in owners else ""))
+        more = [f"{counted(len(told) - _TOLD, 'more table')} with another name: archivist tables lists them"]
+        return told if len(told) <= _TOLD else told[:_TOLD] + more
+
+
+def _places(connection: sqlite3.Connection) -> list[tuple[int, str, str, str, str]]:
+    """Every table as (id, name, root, path, label), by name."""
+    return connection.execute(
+        "SELECT t.id, t.name, r.path, d.path, t.label FROM _tables t JOIN documents d ON d.id = t.document_id "
+        "JOIN _roots r ON r.id = d.root ORDER BY t.name COLLATE NOCASE"
+    ).fetchall()
 
 
 def read_tables(connection: sqlite3.Connection, allowed_sql: Allowed | None = None) -> list[Table]:

@@ -23,11 +23,23 @@ from search.tables.units import unit_of_header
 _MARKERS = frozenset(("na", "n/a", "#n/a", "n.a.", "null", "none", "nan", "\\n", "-", "--", "–", "—"))
 _WORDS = re.compile(r"[^\W\d_]+")
 # Headers of what is written in digits and is no number: one file's 1067 must stay what another file's 01067 is.
-_CODE_WORDS = (
-    "phone telephone telefon telephon tel fax mobile handy zip zipcode plz postcode postal postleitzahl iban bic isbn issn "
-    "ean gtin version versions"
+_CODES = {
+    **dict.fromkeys(["phone", "telephone", "telefon", "telephon", "tel", "fax", "mobile", "handy"], "a phone number is no amount"),
+    **dict.fromkeys(["zip", "zipcode", "plz", "postcode", "postal", "postleitzahl"], "a postcode is no number"),
+    **dict.fromkeys(["iban", "bic", "isbn", "issn", "ean", "gtin"], "a code is no number"),
+    **dict.fromkeys(("version", "versions"), "a version is no number"),
+}
+_CLOCK_WORDS = (
+    "time times start starts started end ends ended begin begins beginning break from until till to at open opens opening close "
+    "closes closing arrival arrives departure departs von bis ab beginn ende pause uhr uhrzeit zeit startzeit endzeit anfang "
+    "ankunft abfahrt"
 )
-_CODES = frozenset(_CODE_WORDS.split())
+_CLOCK = frozenset(_CLOCK_WORDS.split())
+_NO_CLOCK_WORDS = (
+    "scale ratio odds score scores result results duration elapsed spent lap split pace aspect mix "
+    "maßstab massstab verhältnis ergebnis dauer laufzeit"
+)
+_NO_CLOCK = frozenset(_NO_CLOCK_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +116,17 @@ def _outcome(column: Cells, parts: _Sorted, decimal: str = "") -> Reading | Refu
     plain = [cell for cell, _ in cells]
     if native == "bytes":
         return Refusal("kept as text: some values are bytes") if parts.texts else Reading("blob", {}, lambda value, _unit: value)
+    words = frozenset(word.lower() for word in _WORDS.findall(column.header))
     attempts: list[tuple[tuple[str, ...], Callable[[], Reading | Refusal]]] = [
         (("booleans",), lambda: as_booleans(parts.texts, plain)),
         (("numbers",), lambda: as_numbers(parts.texts, cells, decimal)),
-        (("dates", "times"), lambda: as_moments(parts.texts, plain)),
+        (("dates", "times"), lambda: as_moments(parts.texts, plain, clock=_says_clock(words))),
     ]
     if not native and "@" in column.units.values():
         return Refusal("kept as text: the sheet holds its digits as text")
-    if not native and _CODES.intersection(word.lower() for word in _WORDS.findall(column.header)):
-        del attempts[1]
+    code = next((_CODES[word] for word in sorted(words) if word in _CODES), "")
+    if not native and code:
+        attempts[1] = (("numbers",), lambda: _kept_as_code(as_numbers(parts.texts, cells, decimal), code))
     refusals = []
     for kinds, attempt in attempts:
         if not native or native in kinds:
@@ -121,6 +135,16 @@ def _outcome(column: Cells, parts: _Sorted, decimal: str = "") -> Reading | Refu
                 return outcome
             refusals.append(outcome)
     return next((refusal for refusal in refusals if refusal.reason), Refusal())
+
+
+def _kept_as_code(outcome: Reading | Refusal, why: str) -> Refusal:
+    """A refusal of numbers, with the reason where the values, or half of them, would have been some."""
+    return Refusal(f"kept as text: {why}" if isinstance(outcome, Reading) or outcome.reason else "")
+
+
+def _says_clock(words: frozenset[str]) -> bool | None:
+    """Whether a header says that 9:30 is a time of day; None where it says nothing of it."""
+    return False if words & _NO_CLOCK else True if words & _CLOCK else None
 
 
 def _decided(column: Cells, parts: _Sorted, outcome: Reading | Refusal) -> Decided:

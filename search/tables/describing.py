@@ -5,14 +5,20 @@ In: drafts. Out: Markdown. It depends on nothing but the file, neither on the na
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from search.readers.cleaning import one_line
 from search.tables.models import Column, TableDraft, Value
 
-PROSE = 40  # mean length from which a column of texts is prose
+PROSE = 40  # mean length from which a column of texts is prose, if
+PROSE_WORDS = 6  # it has as many words on average: references and hashes are long, too
 MAX_ROWS = 500
 MAX_CHARACTERS = 200_000
+_SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff"  # without spaces: Thai to Khmer, kana, Chinese
+_LETTERS = rf"[^\W\d_{_SCRIPTS}]+"
+_WORD = re.compile(rf"(?<!\S)[^\w\s]*{_LETTERS}(?:[-'’]{_LETTERS})*[^\w\s]*(?!\S)")
+_UNSPACED = re.compile(f"[{_SCRIPTS}]")
 _MAX_COLUMNS = 300
 _MAX_VALUE = 2_000
 
@@ -85,8 +91,15 @@ def _has_prose(draft: TableDraft) -> bool:
 
 
 def _is_prose(draft: TableDraft, place: int) -> bool:
-    lengths = [len(row[place]) for row in draft.rows if isinstance(row[place], str)]  # type: ignore[arg-type]
-    return bool(lengths) and sum(lengths) >= PROSE * len(lengths)
+    texts = [value for row in draft.rows if isinstance(value := row[place], str)]
+    if not texts or sum(map(len, texts)) < PROSE * len(texts):
+        return False
+    return sum(map(_words, texts)) >= PROSE_WORDS * len(texts)
+
+
+def _words(text: str) -> float:
+    """How many words of letters alone a text has; in scripts without spaces two letters count as one."""
+    return len(_WORD.findall(text)) + len(_UNSPACED.findall(text)) / 2
 
 
 def _paragraphs(draft: TableDraft, rows: int, characters: int) -> list[str]:

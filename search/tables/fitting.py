@@ -16,7 +16,6 @@ from search.tables.models import Column, TableDraft, Value
 MOST_COLUMNS = 1000  # half of what SQLite takes in a table; nobody asks about more by name
 _MOST_CHARACTERS = 200  # of a column's name
 _MOST_TABLES = 3  # told by name
-_MOST_REMARKS = 5
 _UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _LARGEST = 2**63
@@ -30,19 +29,23 @@ def fitted(drafts: Sequence[TableDraft]) -> tuple[TableDraft, ...]:
     return tuple(_fitted(draft) for draft in drafts if draft.columns)
 
 
-def in_words(drafts: Sequence[TableDraft]) -> list[str]:
-    """What is told of a file's tables when it is indexed: their sizes, then their notes and those of columns, the first ones."""
-    if not drafts:
-        return []
-    sizes = [f"{counted(len(draft.rows), 'row')}, {counted(len(draft.columns), 'column')}" for draft in drafts]
-    remarks = [remark for draft in drafts for remark in _remarks(draft, of=f"{draft.label}: " if len(drafts) > 1 else "")]
-    if len(remarks) > _MOST_REMARKS:
-        remarks[_MOST_REMARKS:] = [f"and {len(remarks) - _MOST_REMARKS} more"]
-    if len(drafts) == 1:
-        return [*sizes, *remarks]
-    named = [f"{draft.label} {size}" for draft, size in zip(drafts[:_MOST_TABLES], sizes, strict=False)]
+def in_words(drafts: Sequence[TableDraft]) -> str:
+    """The sizes of a file's tables, of the first ones where they are many; "" without any."""
+    if len(drafts) < 2:
+        return "".join(map(_size, drafts))
+    named = [f"{draft.label} {_size(draft)}" for draft in drafts[:_MOST_TABLES]]
     more = [f"and {len(drafts) - _MOST_TABLES} more"] if len(drafts) > _MOST_TABLES else []
-    return [f"{len(drafts)} tables: {'; '.join([*named, *more])}", *remarks]
+    return f"{len(drafts)} tables: {'; '.join([*named, *more])}"
+
+
+def remarks(drafts: Sequence[TableDraft]) -> list[str]:
+    """What is worth telling of a file's tables: their notes, those of their columns, the sizes that `in_words` leaves out."""
+    found = [remark for draft in drafts for remark in _remarks(draft, of=f"{draft.label}: " if len(drafts) > 1 else "")]
+    return found + [f"{draft.label}: {_size(draft)}" for draft in drafts[_MOST_TABLES:]]
+
+
+def _size(draft: TableDraft) -> str:
+    return f"{counted(len(draft.rows), 'row')}, {counted(len(draft.columns), 'column')}"
 
 
 def _remarks(draft: TableDraft, *, of: str) -> Iterator[str]:

@@ -5,13 +5,14 @@ In: rows of cells with titles, notes and blank rows around them. Out: a draft wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from search.tables import totals
 from search.tables.cells import Cell
 from search.tables.deciding import Cells, Decided, decide
-from search.tables.headers import MAX_COLUMNS, Layout, column_names, lay_out
+from search.tables.headers import MAX_COLUMNS, Layout, column_names, lay_out, quoted
 from search.tables.models import Column, TableDraft
 from search.tables.profiling import profiled
 
@@ -55,13 +56,39 @@ def tabulate(grid: Grid, *, header: Literal["detect", "first"] = "detect") -> Ta
     if len(layout.header) > width:
         notes.append(f"{len(layout.header)} columns: the first {width} are kept")
     headers = (*layout.header[:width], *("",) * (width - len(layout.header)))
-    decided = decide(
-        [Cells(headers[place], list(_column(grid, layout, place, width)), _units(grid, layout, place)) for place in range(width)]
-    )
+    if header == "detect":
+        layout, decided, told = _without_totals(grid, layout, headers, place)
+        notes += told
+    else:
+        decided = _decided(grid, layout, headers)
     names = column_names(headers)
     columns = [_described(*parts) for parts in zip(names, headers, decided, (*layout.units, *("",) * width), strict=False)]
     rows = list(zip(*(column.values for column in decided), strict=True))
     return profiled(grid.label, columns, rows, notes)
+
+
+def _without_totals(
+    grid: Grid, layout: Layout, headers: Sequence[str], place: Callable[[int], str]
+) -> tuple[Layout, list[Decided], list[str]]:
+    """The layout without totals at its end, the columns decided without them (a total has no date), and what is told of totals."""
+    ends, lines = totals.at_the_end(grid.rows, layout.rows)
+    above = replace(layout, rows=layout.rows[: len(layout.rows) - len(ends) - len(lines)])
+    decided = _decided(grid, above, headers)
+    left_out = totals.proven(grid.rows, above.rows, ends, decided) if ends else ()
+    if len(left_out) < len(ends):
+        proven = {total.row for total in left_out}
+        lines = lines if proven else ()
+        above = replace(layout, rows=tuple(number for number in layout.rows if number not in proven and number not in lines))
+        decided = _decided(grid, above, headers)
+    told = totals.remarks(grid.rows, above.rows, decided, left_out, place)
+    return above, decided, [*told, f"below the table: {quoted(grid.rows, lines)}"] if lines else told
+
+
+def _decided(grid: Grid, layout: Layout, headers: Sequence[str]) -> list[Decided]:
+    width = len(headers)
+    return decide(
+        [Cells(headers[place], list(_column(grid, layout, place, width)), _units(grid, layout, place)) for place in range(width)]
+    )
 
 
 def _column(grid: Grid, layout: Layout, place: int, width: int) -> Iterator[Cell]:

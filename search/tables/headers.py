@@ -25,11 +25,6 @@ MAX_COLUMNS = 1_000  # as many as a table of the library has: `search.tables.fit
 MAX_SURPLUS = 20
 _LOOKED_AT = 30  # rows in which a header is looked for
 _COMPARED = 200  # rows that say what stands below it
-_TOTAL_WORDS = (
-    "sum, total, totals, grand total, subtotal, summe, gesamt, gesamtsumme, insgesamt, zwischensumme, totale, suma, somme, "
-    "total general, 合計, 总计, итого"
-)
-_TOTALS = frozenset(_TOTAL_WORDS.split(", "))
 _MAX_NAME = 60
 _LIKE_A_NAME = re.compile(r"[^\W\d]+\d+")
 
@@ -61,10 +56,10 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
     notes = []
     above = [number for number in filled if top is not None and number < top]
     if above:
-        notes.append("above the header: " + _quoted(rows, above))
+        notes.append("above the header: " + quoted(rows, above))
     body, below = _without_footer(rows, body, extents, filled)
     if below:
-        notes.append("below the table: " + _quoted(rows, below))
+        notes.append("below the table: " + quoted(rows, below))
     gaps = body[-1] - body[0] + 1 - len(body) if body else 0
     if gaps:
         notes.append(f"{gaps} blank row{'s' * (gaps > 1)} left out")
@@ -77,6 +72,9 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
         if detect and len(body) > 1 and len(header) > 1 and all(extents[number] == len(header) + 1 for number in body):
             header = ("", *header)
             notes.append("the rows have one cell more than the header: their first is taken for an unnamed one")
+    if detect and top is not None and (second := _second_header(rows, body)) is not None:
+        only = "only one table a file is read" if told_short else "only one table a sheet is read"
+        notes.append(f"{place(second)} looks like the header of a second table; {only}: its rows stand in the columns of the first")
     units: tuple[str, ...] = ()
     if detect and top is not None and len(body) > 1:
         units = _units_row(rows[body[0]], rows[body[1]], len(header))
@@ -85,8 +83,6 @@ def lay_out(rows: Sequence[Sequence[Cell]], place: Callable[[int], str], *, dete
             body = body[1:]
     surplus, ragged = _ragged(rows, body, extents, width=len(header), place=place, told_short=told_short)
     notes += ragged
-    if body and (total := _total(rows[body[-1]])):
-        notes.append(f"the last row is a total ({total}): leave it out of sums")
     return Layout(header, tuple(body), surplus, units, tuple(notes))
 
 
@@ -214,7 +210,7 @@ def _label(cell: Cell) -> str:
     return "" if cell is None else one_line(str(cell), 200)
 
 
-def _quoted(rows: Sequence[Sequence[Cell]], numbers: Sequence[int]) -> str:
+def quoted(rows: Sequence[Sequence[Cell]], numbers: Sequence[int]) -> str:
     """The words of rows around a table, for a remark."""
     lines = [one_line(" ".join(_label(cell) for _, cell in _held(rows[number])), 200) for number in numbers[:5]]
     more = f" and {len(numbers) - 5} more rows" if len(numbers) > 5 else ""
@@ -233,6 +229,22 @@ def _without_footer(
     if 0 < len(body) - start <= 10 and body[start] - body[start - 1] > 1:
         return body[:start], body[start:]
     return body, []
+
+
+def _second_header(rows: Sequence[Sequence[Cell]], body: Sequence[int]) -> int | None:
+    """The first row below two blank ones, or below one line of words there, that names columns of values; None without."""
+    for position in range(1, len(body) - 1):
+        start = position
+        if body[position] - body[position - 1] <= 2:
+            continue
+        if len(_held(rows[body[start]])) == 1 and start + 2 < len(body):
+            start += 1
+        held = _held(rows[body[start]])
+        below = [rows[number] for number in body[start + 1 : start + 1 + _LOOKED_AT]]
+        under = [row[column] for row in below[:1] for column, _ in held if column < len(row)]
+        if len(held) > 1 and not any(_kind(cell) for _, cell in held) and any(map(_kind, under)):
+            return body[start]
+    return None
 
 
 def _units_row(row: Sequence[Cell], below: Sequence[Cell], width: int) -> tuple[str, ...]:
@@ -272,13 +284,3 @@ def _ragged(
         have = "rows have" if len(shorter) > 1 else "row has"
         notes.append(f"{len(shorter)} {have} fewer cells than the header (first {place(shorter[0])}): the missing ones are empty")
     return surplus, notes
-
-
-def _total(row: Sequence[Cell]) -> str:
-    """The word by which a row calls itself a total, quoted; "" for any other row."""
-    held = _held(row)
-    if len(held) > 1 and isinstance(held[0][1], str):
-        text = held[0][1].strip()
-        if text.strip(" :.").lower() in _TOTALS:
-            return f'"{text}"'
-    return ""

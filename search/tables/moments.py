@@ -20,6 +20,7 @@ _CLOCK = (
     r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?P<fraction>[.,][0-9]{1,9})?)?"
     r"(?:\s?(?P<half>[apAP])\.?[mM]\.?)?"
 )
+_SHORT = re.compile(r"[0-9]:[0-5][0-9]")
 _ZONE = r"(?:\s?(?P<zone>Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?"
 _TIME = re.compile(_CLOCK)
 _DAY = (
@@ -69,6 +70,12 @@ def moment(text: str) -> Moment | None:
         return Moment(told, told, "time", plain=told == text) if told and sure else None
     numbered = _NUMBERED.fullmatch(text)
     return _from_numbers(numbered, text) if numbered else _from_words(text)
+
+
+def short_time(text: str) -> Moment | None:
+    """Read 9:30, which is a time of day only where its column says so; None for anything else."""
+    text = text.strip()
+    return Moment(f"0{text}:00", f"0{text}:00", "time") if _SHORT.fullmatch(text) else None
 
 
 def spelled(value: date | datetime | time) -> str:

@@ -24,6 +24,7 @@ _WRITTEN = re.compile(
 )
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u2007\t"), " ") | {0x2212: "-", 0x2019: "'"}
 _CODE = re.compile(r"[-+]?0[0-9]+")
+_BARE_EXPONENT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)[eE][0-9]{1,3}")
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _GROUPED = {
     ",": re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"),  # the second: 12,34,567 as in India
@@ -75,6 +76,13 @@ def _read(match: re.Match[str]) -> Numeral | None:
         return None
     point, comma = (value if value is None or not negative else -value for value in read)
     return Numeral(point, comma, told, sum(character.isdigit() for character in core) > 17)
+
+
+def bare_exponent(text: str) -> Numeral | None:
+    """Read 1e3, which is as likely the number of a part as 1000; None for anything else."""
+    text = text.strip()
+    value = float(text) if len(text) <= MAX_DIGITS and _BARE_EXPONENT.fullmatch(text) else math.inf
+    return Numeral(value, value) if math.isfinite(value) else None
 
 
 def is_code(text: str) -> bool:

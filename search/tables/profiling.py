@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from search.readers.cleaning import one_line
 from search.tables.models import Column, TableDraft, Value
 
 MAX_VALUES = 20
 MAX_VALUE = 40
-_MAX_BOUND = 100
 
 
 def profiled(
@@ -27,8 +25,8 @@ def profiled(
     """A draft whose columns know their nulls, distinct, minimum, maximum and, for text, all values where they are few and short.
 
     At most 20 values of at most 40 characters are listed. Numbers, texts and bytes in one column (SQLite files) compare as SQLite
-    does: numbers before texts, bytes last; bytes have no range. Long texts are cut at 100 characters in the range. Raises
-    ValueError when a row is not as long as the columns.
+    does: numbers before texts, bytes last; bytes have no range, nor have texts when the first or last of them is longer than 40
+    characters. Raises ValueError when a row is not as long as the columns.
     """
     width = len(columns)
     odd = next((number for number, row in enumerate(rows, 1) if len(row) != width), None)
@@ -47,8 +45,11 @@ def _told(column: Column, rows: Sequence[tuple[Value, ...]], place: int) -> Colu
     minimum: str | int | float | None = None
     maximum: str | int | float | None = None
     if texts:
-        minimum, maximum = _cut(min(texts)), _cut(max(texts))
-    if numbers:
+        minimum, maximum = min(texts), max(texts)
+    long = any(isinstance(bound, str) and len(bound) > MAX_VALUE for bound in (minimum, maximum))
+    if long:
+        minimum = maximum = None
+    elif numbers:
         minimum = min(numbers)
         maximum = maximum if texts else max(numbers)
     few = column.type == "text" and len(different) == len(texts) <= MAX_VALUES and all(len(text) <= MAX_VALUE for text in texts)
@@ -60,7 +61,3 @@ def _told(column: Column, rows: Sequence[tuple[Value, ...]], place: int) -> Colu
         maximum=maximum,
         values=tuple(sorted(texts)) if few else (),
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_BOUND else one_line(text[:_MAX_BOUND]) + "…"

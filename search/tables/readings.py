@@ -16,11 +16,13 @@ from typing import Any, TypeVar
 
 from search.readers.cleaning import one_line
 from search.tables.models import ColumnType, Value
-from search.tables.moments import Moment, moment, spelled
-from search.tables.numerals import MAX_DIGITS, Number, Numeral, is_code, numeral
+from search.tables.moments import Moment, moment, short_time, spelled
+from search.tables.numerals import MAX_DIGITS, Number, Numeral, bare_exponent, is_code, numeral
+from search.tables.units import has_no_third_decimal
 
 Texts = Mapping[str, int]
 Found = TypeVar("Found", Numeral, Moment)
+_CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?")
 _GROUPS_OF_THREE = re.compile(r"[0-9]{3}(?: [0-9]{3})+")
 _LARGEST = 2**63 - 1
 _EXACT = 2**53  # up to here a double holds every whole number
@@ -72,12 +74,15 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
     natives: with the unit of their number format. decimal: the sign that the rest of the file proves, for a column that could be
     read either way.
     """
-    found, failing = _read(texts, len(natives), numeral)
+    found, failing = _read(texts, len(natives), lambda text: numeral(text) or bare_exponent(text))
+    bare = [text for text in found if bare_exponent(text)]
+    if bare and len(bare) == len(found) and not natives:
+        return Refusal(f"kept as text: numbers or codes? (such as {examples(bare)})" if not failing else "")
     unit, unit_note = _unit(found, natives)
     reason = _no_numbers(texts, failing, natives)
     if reason is not None or unit is None:
         return Refusal(unit_note if reason is None else reason)
-    convention = _convention(found, decimal)
+    convention = _convention(found, decimal, money=has_no_third_decimal(unit))
     if isinstance(convention, Refusal):
         return convention
     chosen, proven = convention
@@ -90,7 +95,7 @@ def as_numbers(texts: Texts, natives: Sequence[tuple[Number, str]], decimal: str
         values={text: cast(value) for text, value in values.items() if value is not None},
         native=lambda value, told: cast(float(Decimal(repr(value)) * 100) if told == unit == "%" else value),
         unit=unit,
-        notes=tuple(note for note in (unit_note, *_remarks(found, values, chosen, proven, unit)) if note),
+        notes=tuple(note for note in (unit_note, _exponents(bare), *_remarks(found, values, chosen, proven, unit)) if note),
         decimal=proven,
     )
 
@@ -144,8 +149,11 @@ def _unit(found: Mapping[str, Numeral], natives: Sequence[tuple[Number, str]]) -
     return None, f"kept as text: values of several units ({shown})"
 
 
-def _convention(found: Mapping[str, Numeral], decimal: str) -> tuple[str, str] | Refusal:
-    """The decimal sign to read by ("" where it does not matter) and the one that the values prove."""
+def _convention(found: Mapping[str, Numeral], decimal: str, *, money: bool) -> tuple[str, str] | Refusal:
+    """The decimal sign to read by ("" where it does not matter) and the one that the values prove.
+
+    money: whether three digits behind the only sign are thousands, whatever the rest of the file shows.
+    """
     point = all(value.point is not None for value in found.values())
     comma = all(value.comma is not None for value in found.values())
     if not point and not comma:
@@ -157,9 +165,18 @@ def _convention(found: Mapping[str, Numeral], decimal: str) -> tuple[str, str] |
     doubtful = [text for text, value in found.items() if value.point != value.comma]
     if not doubtful:
         return "", ""
-    if decimal:
+    if money:
+        signs = {"." if isinstance(found[text].point, int) else "," for text in doubtful}
+        if len(signs) == 1:
+            sign = signs.pop()
+            return sign, sign
+    elif decimal:
         return decimal, ""
     return Refusal(f"kept as text: thousands or decimals? (such as {examples(doubtful)})", open=True)
+
+
+def _exponents(texts: Sequence[str]) -> str:
+    return f"powers of ten, as the other values are numbers (such as {examples(texts)})" if texts else ""
 
 
 def _remarks(
@@ -172,6 +189,8 @@ def _remarks(
         remarks.append(f"decimal {name}, as other columns of the file have it (such as {examples(list(found))})")
     elif proven == "," and any(isinstance(value, float) for value in values.values()):
         remarks.append("decimal comma")
+    elif proven == "," and (dotted := [text for text, value in found.items() if isinstance(value.point, float)]):
+        remarks.append(f"points read as separators of thousands (such as {examples(dotted)})")
     if unit == "%":
         remarks.append("per cent: 12 % is 12.0")
     if any("(" in text for text in found):
@@ -181,11 +200,20 @@ def _remarks(
     return tuple(remarks)
 
 
-def as_moments(texts: Texts, natives: Sequence[date | time]) -> Reading | Refusal:
-    """Dates, datetimes or times as ISO texts, the day or the month first as the column itself decides."""
-    found, failing = _read(texts, len(natives), moment)
+def as_moments(texts: Texts, natives: Sequence[date | time], *, clock: bool | None = None) -> Reading | Refusal:
+    """Dates, datetimes or times as ISO texts, the day or the month first as the column itself decides.
+
+    clock: whether the header says that 9:30 is a time of day; None leaves it to the column: 10:30 beside it shows that it is.
+    """
+    found, failing = _read(texts, len(natives), lambda text: moment(text) or short_time(text))
     if failing:
+        if all(_CLOCK.fullmatch(text.strip()) for text in texts):
+            return Refusal(f"kept as text: durations or ratios, not all are times of a day (such as {examples(failing)})")
         return Refusal(_failing(texts, failing, len(natives), "no dates or times"))
+    short = [text for text in found if short_time(text)]
+    shown = clock is None and (len(short) < len(found) or bool(natives))
+    if short and not (clock or shown):
+        return Refusal(f"kept as text: times of day, durations or ratios? (such as {examples(short)})")
     kinds = {value.kind for value in found.values()} | {_kind(value) for value in natives}
     midnights = all(not isinstance(value, datetime) or value.time() == time() for value in natives)
     if natives and midnights and not any(value.kind == "datetime" for value in found.values()):

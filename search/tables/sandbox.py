@@ -28,7 +28,7 @@ from search.filters import Parameters
 from search.tables import refusals
 from search.tables.models import ResultSet, Value
 from search.tables.statements import Statement, read_statement
-from search.tables.worker import VIEWS
+from search.tables.worker import CELL, VIEWS
 
 MAX_ROWS = 100_000
 MAX_SECONDS = 600.0
@@ -106,6 +106,11 @@ def run(
         tables=tuple(answer.end["tables"]) if answer.end else (),
         seconds=time.monotonic() - start,
     )
+
+
+def is_cut(value: Value) -> bool:
+    """Whether a value of an answer is only the beginning of a text of more than 10,000 characters."""
+    return isinstance(value, str) and len(value) == CELL and value.endswith("…")
 
 
 def _check_bounds(max_rows: int, seconds: float) -> None:

@@ -9,14 +9,16 @@ import re
 
 _CODES = (
     "EUR USD GBP CHF JPY CNY RMB AUD CAD NZD SEK NOK DKK ISK PLN CZK HUF RON BGN RSD TRY RUB UAH INR PKR BRL MXN ARS CLP COP "
-    "PEN ZAR NGN KES EGP MAD ILS AED SAR QAR THB VND IDR MYR SGD HKD TWD KRW PHP BTC"
+    "PEN ZAR NGN KES EGP MAD ILS AED SAR QAR THB VND IDR MYR SGD HKD TWD KRW PHP BTC KWD BHD OMR TND JOD IQD LYD"
 )
+_OF_THREE_DECIMALS = frozenset(["KWD", "BHD", "OMR", "TND", "JOD", "IQD", "LYD", "BTC", "%", "‰"])
 _SIGNS = (
     "€ EUR, EURO EUR, £ GBP, ¥ ¥, $ $, US$ USD, CA$ CAD, C$ CAD, AU$ AUD, A$ AUD, NZ$ NZD, HK$ HKD, S$ SGD, NT$ TWD, R$ BRL, "
     "MX$ MXN, ₹ INR, RS Rs, ₽ RUB, ₩ KRW, ₺ TRY, ₴ UAH, ₪ ILS, ฿ THB, ₫ VND, ₦ NGN, ₱ PHP, ZŁ PLN, KČ CZK, FT HUF, SFR CHF, "
     "FR Fr., KR kr, % %, ‰ ‰"
 )
 _CURRENCIES = {code: code for code in _CODES.split()} | dict(pair.split(" ") for pair in _SIGNS.split(", "))
+_AMOUNTS = frozenset(_CURRENCIES.values()) - _OF_THREE_DECIMALS
 _WORDS = {  # several spellings of one unit
     **dict.fromkeys(("sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden"), "s"),
     **dict.fromkeys(("msec", "millisecond", "milliseconds", "millis"), "ms"),
@@ -57,6 +59,11 @@ _TOKENS = re.compile(r"[\s_]+")
 def currency(sign: str) -> str | None:
     """The currency that a sign or code before or after a number means ("€" gives "EUR"), or "%"; None for anything else."""
     return _CURRENCIES.get(sign.upper().rstrip("."))
+
+
+def has_no_third_decimal(told: str) -> bool:
+    """Whether a unit is a currency whose amounts are never written with three decimals (ISO 4217 has seven that are)."""
+    return told in _AMOUNTS
 
 
 def unit(text: str, *, apart: bool = True) -> str | None:

@@ -242,11 +242,23 @@ def test_index_tells_changes_on_standard_output_and_counts(archivist: Archivist,
     assert lines[3].startswith("0 added, 1 changed, 1 moved, 1 removed, 0 unchanged; 1 passage embedded")
 
 
+def test_an_option_before_the_question_is_told_its_place(archivist: Archivist, notes: Path) -> None:
+    done = archivist("-m", "offline", "how do we rotate keys?")
+    assert (done.code, done.out) == (2, "")
+    assert 'options come after the command or the question: archivist "how do we rotate keys?" -m ...' in done.err
+    assert " -- " not in done.err
+    assert archivist("how do we rotate keys?", "-m", "offline").code == 0
+
+
 def test_index_lists_the_first_20_of_each_kind_or_all(archivist: Archivist, write: Write, folder: Path) -> None:
     for number in range(25):
         write(f"{number:02}.md", f"text {number}")
     lines = archivist("index", folder, "--dry-run", "-l", folder.parent / "other.db")
-    assert lines.code == 1, "there is nothing to compare with yet"
+    assert (lines.code, lines.out.splitlines()[-1]) == (
+        0,
+        "25 would be added, 0 would be changed, 0 would be moved, 0 would be removed, 0 unchanged",
+    )
+    assert not (folder.parent / "other.db").exists()
     lines = archivist("index", folder).out.splitlines()
     assert len([line for line in lines if line.startswith("+ ")]) == 21
     assert "+ … 5 more added (-v lists them)" in lines

@@ -161,6 +161,16 @@ def test_the_verb_says_which_date_is_meant(question: str, tested: str | None) ->
     assert plan(question).filters.get("date_field") == tested
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["INC-2026-007 证书过期事故持续了多少分钟？", "2026年13月の障害", "2026-02-30 的会议", "票号 2026-00", "TR-2026-10-15-7 とは"],
+)
+def test_a_name_or_a_day_that_does_not_exist_is_no_date(question: str) -> None:
+    found = plan(question)
+    assert "after" not in found.filters
+    assert "before" not in found.filters
+
+
 def test_a_date_with_two_readings_is_no_filter_and_is_told() -> None:
     found = plan("letters since 3/4/2026")
     assert "after" not in found.filters

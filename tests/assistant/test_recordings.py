@@ -161,3 +161,10 @@ def test_a_digest_of_anything_else_tells_every_value_but_the_last_digits_of_a_fr
     assert _digests('{"rows":[[0.30000000000000004]]}') == _digests('{"rows": [[0.3]]}')
     assert _digests('{"rows":[[0.3]]}') != _digests('{"rows":[[0.31]]}')
     assert _digests("plain") != _digests("other")
+
+
+def test_a_digest_does_not_know_when_a_file_was_written() -> None:
+    listed = {"total": 1, "documents": [{"path": "a.md", "date": "2026-01-02", "modified": "2026-05-06"}]}
+    again = {"total": 1, "documents": [{"path": "a.md", "date": "2026-01-02", "modified": "2026-07-08", "stale": "changed"}]}
+    other = {"total": 1, "documents": [{"path": "b.md", "date": "2026-01-02"}]}
+    assert _digests(json.dumps(listed)) == _digests(json.dumps(again)) != _digests(json.dumps(other))

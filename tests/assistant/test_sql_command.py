@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from standin import StandIn
 
-from assistant import render, sql_command
+from assistant import layout, render
 from assistant.cli import run
 from search import upkeep
-from search.tables.models import ResultSet
+from search.tables.models import ResultSet, Value
 
 ESC = "\x1b[31m\u202e"
 Sql = Callable[..., tuple[int, str, str]]
@@ -121,6 +121,43 @@ def test_a_deadline_is_given_and_said(sql: Sql) -> None:
     assert "rows or more: stopped after 0.2 s" in err
 
 
+_MANY = "with recursive n(x) as (select 1 union all select x + 1 from n where x < {}) select x from n"
+
+
+@pytest.mark.parametrize(("form", "lines"), [("--csv", 1202), ("--jsonl", 1201)])
+def test_an_export_has_every_row(form: str, lines: int, sql: Sql) -> None:
+    code, out, err = sql(_MANY.format(1201), form, "-q")
+    assert (code, len(out.splitlines()), err) == (0, lines, "")
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)], ids=str)
+def test_a_cut_is_said_and_fails_unless_it_was_asked_for(quiet: tuple[str, ...], sql: Sql) -> None:
+    for form in ("--csv", "--jsonl", "--json"):
+        code, _, err = sql(_MANY.format(1201), form, "-n", "300", *quiet)
+        assert (code, err.partition(",")[0]) == (0, "300 of 1")  # of 1,201
+    code, out, err = sql(_MANY.format(100_001), "--csv", "--seconds", "60", *quiet)
+    assert (code, len(out.splitlines())) == (1, 100_001)
+    assert err.startswith("100,000 of 100,001 rows, ")
+    assert "100,000 are the most: add WHERE" in err
+    code, out, err = sql(_MANY.format(201), *quiet)
+    assert (code, len(out.splitlines())) == (0, 202), "a screen is read by people, who see what is said below it"
+    assert err.startswith("200 of 201 rows, ")
+
+
+@pytest.mark.parametrize("form", ["--csv", "--jsonl"])
+def test_an_export_that_the_deadline_ends_fails(form: str, sql: Sql) -> None:
+    code, out, err = sql(
+        "with recursive n(x) as (select 1 union all select x + 1 from n) select x from n", form, "--seconds", "0.3"
+    )
+    assert (code, bool(out)) == (1, True)
+    assert "stopped after 0.3 s" in err
+
+
+def test_a_value_that_is_cut_is_said_and_fails(sql: Sql) -> None:
+    code, _, err = sql("select printf('%.*c', 10000, 'a'), printf('%.*c', 10001, 'a')", "--csv", "-q")
+    assert (code, err) == (1, "1 value cut after 10,000 characters: substr() gives the rest\n")
+
+
 def test_a_limit_is_said(sql: Sql) -> None:
     _, out, err = sql("select endpoint from calls", "-n", "1", "--csv")
     assert out == "endpoint\n/a\n"
@@ -154,7 +191,7 @@ def test_quiet_says_nothing_beside_the_rows(sql: Sql) -> None:
 
 
 class Narrow(io.StringIO):
-    """A terminal of 40 columns."""
+    """A terminal as wide as COLUMNS says."""
 
     encoding = "utf-8"
 
@@ -162,14 +199,42 @@ class Narrow(io.StringIO):
         return True
 
 
-def test_a_table_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "40")
-    rows = ((1, "x" * 100, None, "日本語" * 10), (22, "y", 0.1 + 0.2, "z"))
-    result = ResultSet(("id", "long", "number", "wide"), rows, 2, True, "", (), (), 0.0)
+def _on_a_terminal(width: int, rows: tuple[tuple[Value, ...], ...], names: tuple[str, ...], patch: pytest.MonkeyPatch) -> list[str]:
+    patch.setenv("TERM", "xterm")
+    patch.setenv("COLUMNS", str(width))
+    result = ResultSet(names, rows, len(rows), True, "", (), (), 0.0)
+    return layout.lines(result, render.Terminal(Narrow()))
+
+
+def test_only_long_prose_is_shortened_to_fit_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    lines = sql_command.lines(result, render.Terminal(Narrow()))
+    iban = "DE89 3704 0044 0532 0130 00"
+    rows = ((1, "2026-08-31", iban, "The parcel came late, and nobody had said a word of it"), (22, "2026-09-01", iban, "z"))
+    lines = _on_a_terminal(80, rows, ("id", "day", "iban", "complaint"), monkeypatch)
+    assert all(render.columns(line) <= 80 for line in lines)
+    assert lines[2].startswith(f" 1  2026-08-31  {iban}  The parcel came late, and")
+    assert lines[2].endswith("…")
+
+
+def test_rows_that_do_not_fit_a_terminal_stand_one_below_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    rows = ((1, "2026-08-31", "DE89 3704 0044 0532 0130 00", "words " * 10, "日本語" * 10), (22, None, "y", "z", ""))
+    lines = _on_a_terminal(40, rows, ("id", "day", "iban", "complaint", "a name of more than forty columns in all"), monkeypatch)
     assert all(render.columns(line) <= 40 for line in lines)
-    assert lines[2].startswith(" 1  xxxxx")
+    assert lines[:4] == [
+        "-- 1 " + "-" * 35,
+        "id:        1",
+        "day:       2026-08-31",
+        "iban:      DE89 3704 0044 0532 0130 00",
+    ]
+    assert " ".join(lines).split().count("words") == 10, "nothing is cut"
+    assert "".join(line.strip() for line in lines).count("日本語") == 10
+    assert lines[lines.index("-- 2 " + "-" * 35) + 2] == "day:       NULL"
     monkeypatch.delenv("NO_COLOR")
-    assert "\x1b[2mNULL\x1b[0m" in sql_command.lines(result, render.Terminal(Narrow()))[2]
+    assert "\x1b[1mb:\x1b[0m \x1b[2mNULL\x1b[0m" in _on_a_terminal(40, rows, tuple("abcde"), monkeypatch)
+
+
+def test_records_can_be_asked_for(sql: Sql) -> None:
+    code, out, _ = sql("select endpoint, ms as a from calls", "--records")
+    rule = "-" * 75
+    assert (code, out) == (0, f"-- 1 {rule}\nendpoint: /a\na:        1.5\n-- 2 {rule}\nendpoint: /bcd\na:        NULL\n")

@@ -238,11 +238,14 @@ def test_the_script_says_what_it_is_at_on_standard_error(
     cases = tmp_path / "cases.jsonl"
     cases.write_text(json.dumps({**CASE, "expect": {"documents": ["x.md"]}}))
     script = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "evaluate.py"))
-    script["main"].callback.__globals__["load_embedder"] = lambda *_, **__: StandIn()
-    script["main"].main(["--cases", str(cases), "--documents", str(tmp_path / "notes"), "--json"], standalone_mode=False)
+    monkeypatch.setattr("search.embedding.load_embedder", lambda *_, **__: StandIn())
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    script["main"](["--cases", str(cases), "--documents", str(tmp_path / "notes"), "--json"])
     written = capsys.readouterr()
     assert json.loads(written.out)["set"] == "cases"
-    assert written.err.splitlines() == [
-        "cases: indexing …",
+    *told, kept = written.err.splitlines()
+    assert kept.startswith("run: ")
+    assert told == [
+        "notes: indexing …",
         *(f"cases: {mode} search, 1 question …" for mode in ("keyword", "vector", "hybrid")),
     ]

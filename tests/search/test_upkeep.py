@@ -13,7 +13,19 @@ from pathlib import Path
 import pytest
 from standin import StandIn
 
-from search import EmbedderError, Filters, Library, LibraryError, NotFoundError, SourceError, connections, schema, sources, upkeep
+from search import (
+    EmbedderError,
+    Filters,
+    Library,
+    LibraryError,
+    NotFoundError,
+    QueryError,
+    SourceError,
+    connections,
+    schema,
+    sources,
+    upkeep,
+)
 from search.changes import Change, Progress, Summary
 from search.embedding import Vectors
 from search.models import Extract
@@ -483,12 +495,30 @@ def test_a_dry_run_tells_all_and_changes_not_one_byte(
     assert index(folder).removed == 1  # the rules of the dry run were not kept
 
 
+def test_a_folder_is_forgotten_by_its_path_from_the_root_on(
+    index: Index, write: Write, folder: Path, library_file: Path, tmp_path: Path
+) -> None:
+    for path in ("support/a.md", "support/deep/b.md", "supports/c.md", "d.md"):
+        write(path, path)
+    other = tmp_path / "other" / "support"
+    other.mkdir(parents=True)
+    (other / "e.md").write_text("e")
+    index(folder, other.parent)
+    with pytest.raises(QueryError, match=r"'support' fits 2 folders: .*/notes/support, .*/other/support"):
+        upkeep.forget(library_file, Path("support"))
+    assert upkeep.forget(library_file, Path("support/deep/")) == 1
+    assert upkeep.forget(library_file, other.parent) == 1
+    assert upkeep.forget(library_file, Path("support/")) == 1
+    assert index().unchanged == 2, "what was forgotten does not come back"
+    with pytest.raises(NotFoundError):
+        upkeep.forget(library_file, Path("support"))
+
+
 def test_a_dry_run_makes_no_library_and_migrates_none(
     index: Index, write: Write, folder: Path, library_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("a.md", "a")
-    with pytest.raises(LibraryError, match="no library"):
-        index(folder, dry_run=True)
+    assert index(folder, dry_run=True).added == 1, "it is compared with an empty one"
     assert not library_file.parent.exists()
     index(folder)
     before = snapshot(library_file.parent)
@@ -613,7 +643,7 @@ def test_how_bytes_were_decoded_is_told_and_kept(index: Index, folder: Path, lib
     (folder / "utf16.txt").write_text("Guten Tag, dies ist ein Text.\n" * 5, encoding="utf-16")
     said: list[Change | Progress] = []
     index(folder, report=said.append)
-    reasons = {each.path: each.reason for each in said if isinstance(each, Change)}
+    reasons = {each.path: "".join(each.remarks) for each in said if isinstance(each, Change)}
     assert "decoded as" in reasons["latin.txt"]
     with Library.open(library_file, embedder=StandIn()) as library:
         assert [hit.document.path for hit in library.keyword_search("Köln")] == ["latin.txt"]

@@ -99,7 +99,7 @@ _EASTERN = {
 }
 _EASTERN_DATE = re.compile(
     rf"(?P<name>{'|'.join(_EASTERN)})|(?P<year>(?:19|20)\d\d)年(?:(?P<month>\d{{1,2}})月(?:(?P<day>\d{{1,2}})[日号])?)?"
-    r"|(?P<iso>(?:19|20)\d\d-\d\d(?:-\d\d)?)"
+    r"|(?<![A-Za-z0-9_-])(?P<iso>(?:19|20)\d\d-\d\d(?:-\d\d)?)(?![0-9-])"
 )
 _EASTERN_SIDE = re.compile(r"(?P<since>から|以降|以来|以後|之后|以后|起)|(?P<before>より前|以前|之前|まで)")
 _LEFT_OF_CHANGE = re.compile(
@@ -224,4 +224,8 @@ def _eastern(question: Question, today: date | None) -> Dated | None:
     side = _EASTERN_SIDE.match(question.text, match.end())
     if side:
         phrase = f"{side.lastgroup} {phrase}"
-    return _dated(question, (match.start(), side.end() if side else match.end()), resolve(phrase, today=today))
+    try:
+        resolved = resolve(phrase, today=today)
+    except FilterError:  # no day that there is, such as 2026年13月: words like any others
+        return None
+    return _dated(question, (match.start(), side.end() if side else match.end()), resolved)

@@ -21,7 +21,7 @@ from search.filters import compile_filters
 from search.models import Extract
 from search.sources import content_hash
 from search.tables import catalogue
-from search.tables.fitting import MOST_COLUMNS, fitted, in_words
+from search.tables.fitting import MOST_COLUMNS, fitted, in_words, remarks
 from search.tables.models import Column, ColumnType, TableDraft, Value
 from search.tables.names import quoted
 
@@ -301,18 +301,18 @@ def test_any_draft_can_be_stored(
 # What is told
 
 
-def test_sizes_and_notes_are_told() -> None:
-    assert in_words([]) == []
-    assert in_words([of(notes=("decimal comma",))]) == ["2 rows, 2 columns", "decimal comma"]
+def test_sizes_are_told() -> None:
+    assert in_words([]) == ""
+    assert in_words([of(notes=("decimal comma",))]) == "2 rows, 2 columns"
     sheets = [of(label=label, rows=[(1, "a")], notes=("odd",) if label == "B" else ()) for label in "ABCDE"]
-    assert in_words(sheets) == ["5 tables: A 1 row, 2 columns; B 1 row, 2 columns; C 1 row, 2 columns; and 2 more", "B: odd"]
+    assert in_words(sheets) == "5 tables: A 1 row, 2 columns; B 1 row, 2 columns; C 1 row, 2 columns; and 2 more"
+    assert remarks(sheets) == ["B: odd", "D: 1 row, 2 columns", "E: 1 row, 2 columns"]
 
 
-def test_remarks_on_columns_are_told_until_there_are_too_many() -> None:
+def test_every_remark_on_a_table_and_its_columns_is_told() -> None:
     columns = tuple(Column(f"c{number}", "text", note="kept as text") for number in range(7))
-    told = in_words([TableDraft("", columns, [], ("2 rows were empty",))])
-    assert told[:3] == ["0 rows, 7 columns", "2 rows were empty", "c0: kept as text"]
-    assert told[6:] == ["and 3 more"]
+    told = remarks([TableDraft("", columns, [], ("2 rows were empty",))])
+    assert told == ["2 rows were empty", *(f"c{number}: kept as text" for number in range(7))]
 
 
 # Older libraries

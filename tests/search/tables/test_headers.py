@@ -165,16 +165,31 @@ def test_row_names_without_a_header_get_a_column() -> None:
     assert (names(draft), draft.rows) == (["column_1", "x", "y"], [("r1", 1, 2), ("r2", 3, 4)])
 
 
-@pytest.mark.parametrize("word", ["Total", "Summe", "GESAMT:", "合計"])
-def test_a_total_stays_a_row_and_is_said(word: str) -> None:
-    draft = table(["item", "amount"], ["x", "1"], ["y", "2"], [word, "3"])
-    assert len(draft.rows) == 3
-    assert draft.notes == (f'the last row is a total ("{word}"): leave it out of sums',)
-
-
 def test_lines_below_the_table_are_remarks() -> None:
     draft = table(["a", "b", "c"], ["1", "2", "3"], [], ["Source: the port office"])
     assert (draft.rows, draft.notes) == ([(1, 2, 3)], ('below the table: "Source: the port office"',))
+
+
+FIRST: list[list[Cell]] = [["item", "n"], ["x", 1], ["y", 2], [], []]
+
+
+@pytest.mark.parametrize("title", [[], [["Costs"], []], [["Costs"]]])
+def test_a_second_table_below_two_blank_rows_is_said(title: list[list[Cell]]) -> None:
+    draft = tabulate(Grid("", [*FIRST, *title, ["depot", "cost"], ["Bristol", 5], ["Hamburg", 7]]))
+    assert draft is not None
+    row = 6 + len(title)
+    wanted = f"row {row} looks like the header of a second table; only one table a sheet is read"
+    assert any(note.startswith(wanted) for note in draft.notes)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [[["z", 3], ["w", 4]], [["", 3], ["", 4]], [["z", "unknown"], ["w", "unknown"]], [["z", "unknown"]], [["Remark"], ["z", 3]]],
+)
+def test_rows_below_two_blank_ones_are_no_second_table_without_a_header(below: list[list[Cell]]) -> None:
+    draft = tabulate(Grid("", [*FIRST, *below]))
+    assert draft is not None
+    assert not any("second table" in note for note in draft.notes)
 
 
 def test_a_row_of_units_says_the_units() -> None:

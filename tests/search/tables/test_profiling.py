@@ -37,8 +37,34 @@ def test_numbers_that_are_none_have_no_place_in_a_range() -> None:
     assert (column.minimum, column.maximum) == (1.0, 2.0)
 
 
-def test_long_texts_are_cut_in_the_range() -> None:
-    assert len(str(profiled("", [Column("a", "text")], [("x" * 100_000,)]).columns[0].maximum)) == 101
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        (["a", "z" * 40], ("a", "z" * 40)),
+        (["a", "z" * 41], (None, None)),
+        (["a" * 41, "z"], (None, None)),
+        (["a", "b" * 100_000, "c"], ("a", "c")),
+        ([5, "z" * 41], (None, None)),
+        ([5, "z"], (5, "z")),
+    ],
+)
+def test_long_texts_have_no_range(values: list[str | int], bounds: tuple[object, object]) -> None:
+    column = profiled("", [Column("a", "text")], [(value,) for value in values]).columns[0]
+    assert (column.minimum, column.maximum) == bounds
+
+
+@pytest.mark.parametrize(
+    ("text", "prose"),
+    [
+        ("Pump three was repaired on the quay last night", True),
+        ("RF18 5390 0754 7034 INV20251207 DE89370400440532013000 EREF", False),
+        ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", False),
+        ("https://depot.example/parcels/2025/12/31/7781?state=late", False),
+        ("夜勤の前に岸壁のポンプが修理されましたが、翌朝にはまた故障していたため、部品を注文することになりました。", True),
+    ],
+)
+def test_prose_has_words(text: str, prose: bool) -> None:
+    assert ("id: 1; " in described([draft(2, text)])) is prose
 
 
 def test_rows_must_be_as_long_as_the_columns() -> None:
@@ -65,12 +91,12 @@ def test_rows_of_prose_follow_as_paragraphs() -> None:
 
 
 def test_prose_is_bounded_and_the_cut_is_said() -> None:
-    drafts = [draft(MAX_ROWS - 100, "p" * 50), draft(300, "q" * 50)]
+    drafts = [draft(MAX_ROWS - 100, "late again " * 5), draft(300, "gone at last " * 5)]
     text = described(drafts)
     assert text.count("; remark: ") == MAX_ROWS
     assert "(200 more rows are in the table alone.)" in text
     assert left_out(drafts) == ("200 rows are found by table queries alone, not by their words",)
-    assert len(described([draft(400, "p" * 3000)])) < 210_000
+    assert len(described([draft(400, "late again " * 270)])) < 210_000
     assert left_out([draft(3)]) == ()
 
 

@@ -29,6 +29,12 @@ def column(*cells: Cell, header: str = "x", units: dict[int, str] | None = None)
         (["1\u202f234,5", "12\u00a0345", "1\u2009234"], "real", [1234.5, 12345.0, 1234.0], ""),
         (["1 234,5", "12 345"], "real", [1234.5, 12345.0], ""),
         (["12,34,567", "1,234"], "integer", [1234567, 1234], ""),
+        (["$5,000", "$12,000", "$750"], "integer", [5000, 12000, 750], "$"),
+        (["€ 1.234"], "integer", [1234], "EUR"),
+        (["1.234 CHF", "-999 CHF"], "integer", [1234, -999], "CHF"),
+        (["$5,000", "$12.50"], "real", [5000.0, 12.5], "$"),
+        (["€1.799", "€1.80"], "real", [1.799, 1.8], "EUR"),
+        (["KWD 1.5", "KWD 1.234"], "real", [1.5, 1.234], "KWD"),
         (["1.234,50 €", "-120,00 €"], "real", [1234.5, -120.0], "EUR"),
         (["€1,234.50", "€ 2.00"], "real", [1234.5, 2.0], "EUR"),
         (["USD 12", "3 USD"], "integer", [12, 3], "USD"),
@@ -45,6 +51,8 @@ def column(*cells: Cell, header: str = "x", units: dict[int, str] | None = None)
         (["5-", "7"], "integer", [-5, 7], ""),
         (["\u22125", "\u22120.5"], "real", [-5.0, -0.5], ""),
         (["1.5e-3", "2E+10"], "real", [0.0015, 2e10], ""),
+        (["1.5e3", "2e3"], "real", [1500.0, 2000.0], ""),
+        (["1e3", "250", "12.5"], "real", [1000.0, 250.0, 12.5], ""),
         (["+3.5", "-1"], "real", [3.5, -1.0], ""),
         (["true", "FALSE"], "boolean", [1, 0], ""),
         (["2025-12-31", "2024-02-29"], "date", ["2025-12-31", "2024-02-29"], ""),
@@ -107,14 +115,37 @@ def test_a_header_of_codes_keeps_their_digits(header: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "texts", "note"),
+    [
+        ("zip_code", ["90210", "10115"], "kept as text: a postcode is no number"),
+        ("PLZ", ["01067", "10115"], "kept as text: a postcode is no number"),
+        ("Phone", ["5550118", "+49 40 5550118"], "kept as text: a phone number is no amount"),
+        ("version", ["1.10", "1.2"], "kept as text: a version is no number"),
+        ("EAN", ["4006381333931"], "kept as text: a code is no number"),
+        ("Phone", ["reception", "yard"], ""),
+        ("version", ["1.2.3", "1.10.0"], ""),
+    ],
+)
+def test_a_header_that_keeps_digits_as_text_says_so(header: str, texts: list[str], note: str) -> None:
+    decided = column(*texts, header=header)
+    assert (decided.type, decided.values, decided.note) == ("text", texts, note)
+
+
+@pytest.mark.parametrize(
     ("texts", "note"),
     [
         (["1", "2", "3", "four"], 'kept as text: 1 of 4 values are no numbers (such as "four")'),
         (["1.234", "5.678"], "kept as text: thousands or decimals?"),
         (["1,234", "5"], "kept as text: thousands or decimals?"),
+        (["KWD 1.234"], "kept as text: thousands or decimals?"),
+        (["$ 1.234", "$ 1,234"], "kept as text: thousands or decimals?"),
+        (["1.234 kg"], "kept as text: thousands or decimals?"),
         (["1.2", "0,8"], "kept as text: decimal points and decimal commas are mixed"),
         (["5 €", "5 $"], "kept as text: values of several units ($, EUR)"),
         (["5 kg", "5"], "kept as text: values of several units (none, kg)"),
+        (["12e4", "1E5"], 'kept as text: numbers or codes? (such as "12e4", "1E5")'),
+        (["1e3", "250", "2a7"], 'kept as text: 1 of 3 values are no numbers (such as "2a7")'),
+        (["01e3", "250"], 'kept as text: 1 of 2 values are no numbers (such as "01e3")'),
         (["0017", "42"], "kept as text: codes with leading zeros"),
         (["12345678901234567890", "42"], "kept as text: codes with leading zeros or more than 15 digits"),
         (["123 456", "234 567"], "kept as text: groups of digits that may be codes or thousands"),
@@ -135,6 +166,8 @@ def test_a_column_in_doubt_stays_text_and_says_why(texts: list[str], note: str) 
     ("texts", "note"),
     [
         (["1,5"], "decimal comma"),
+        (["€ 1.234", "€ 5"], 'points read as separators of thousands (such as "€ 1.234")'),
+        (["1e3", "5"], 'powers of ten, as the other values are numbers (such as "1e3")'),
         (["12 %"], "per cent: 12 % is 12.0"),
         (["(5)", "6"], "brackets read as a minus"),
         (["31/12/2025"], 'day first, as "31/12/2025" shows'),
@@ -155,6 +188,39 @@ def test_a_marker_is_no_value_only_where_all_others_are_of_another_type(marker: 
     assert column(marker, marker).values == [marker, marker]
 
 
+@pytest.mark.parametrize(
+    ("header", "texts", "values"),
+    [
+        ("x", ["9:05", "10:30", " 0:30"], ["09:05:00", "10:30:00", "00:30:00"]),
+        ("x", ["8:45", "08:30"], ["08:45:00", "08:30:00"]),
+        ("Start", ["9:05", "8:45"], ["09:05:00", "08:45:00"]),
+        ("end_time", ["9:05"], ["09:05:00"]),
+        ("Pause", ["0:30", "1:00"], ["00:30:00", "01:00:00"]),
+        ("Uhrzeit", ["7:15"], ["07:15:00"]),
+    ],
+)
+def test_one_digit_is_an_hour_where_the_column_or_its_header_shows_it(header: str, texts: list[str], values: list[str]) -> None:
+    decided = column(*texts, header=header)
+    assert (decided.type, decided.values, decided.note) == ("time", values, "")
+
+
+@pytest.mark.parametrize(
+    ("header", "texts", "note"),
+    [
+        ("x", ["9:30", "9:45"], 'kept as text: times of day, durations or ratios? (such as "9:30", "9:45")'),
+        ("scale", ["1:25", "1:10"], 'kept as text: times of day, durations or ratios? (such as "1:25", "1:10")'),
+        ("scale", ["1:25", "10:10"], 'kept as text: times of day, durations or ratios? (such as "1:25")'),
+        ("Lap time", ["1:25", "1:10"], 'kept as text: times of day, durations or ratios? (such as "1:25", "1:10")'),
+        ("start", ["9:30", "9:75"], 'kept as text: durations or ratios, not all are times of a day (such as "9:75")'),
+        ("x", ["125:10", "130:05"], 'kept as text: durations or ratios, not all are times of a day (such as "125:10", "130:05")'),
+        ("start", ["9:3", "9:30", "9:40"], 'kept as text: 1 of 3 values are no dates or times (such as "9:3")'),
+    ],
+)
+def test_what_may_be_no_time_of_day_stays_and_says_why(header: str, texts: list[str], note: str) -> None:
+    decided = column(*texts, header=header)
+    assert (decided.type, decided.values, decided.note) == ("text", texts, note)
+
+
 def test_empty_cells_are_no_value_and_other_texts_keep_their_spaces() -> None:
     assert column("", " a ", None, "  ", "b").values == [None, " a ", None, None, "b"]
 
@@ -169,6 +235,11 @@ def test_a_column_left_open_follows_the_other_columns() -> None:
     assert comma[0].note.startswith("decimal comma, as other columns of the file have it")
     point = decide([Cells("a", ["1.234", "5.678"], {}), Cells("b", ["0.5", "1.25"], {})])
     assert point[0].values == [1.234, 5.678]
+
+
+def test_money_has_thousands_whatever_the_other_columns_show() -> None:
+    money = decide([Cells("a", ["$5,000", "$750"], {}), Cells("b", ["0,5", "1,25"], {})])
+    assert (money[0].values, money[0].note) == ([5000, 750], "")
 
 
 def test_columns_that_contradict_decide_nothing() -> None:

@@ -1,0 +1,1 @@
+"""Evaluation: fixed questions with known answers, put to any model, scored, kept, compared."""

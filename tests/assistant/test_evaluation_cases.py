@@ -1,0 +1,91 @@
+"""Cases are checked when they are read: an error names the line, the field and the nearest right name."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from offline_cases import EVALS
+
+from assistant.errors import UserError
+from assistant.evaluation.cases import TOOLS, cases_from, read_cases
+from assistant.search_tools import build
+from assistant.table_tools import build_table_tools
+from search import Library
+from search.models import DateRange
+
+
+def line(**fields: Any) -> str:
+    return json.dumps({"id": "a", "question": "why?", "expect": {}} | fields)
+
+
+@pytest.mark.parametrize("name", ["library.jsonl", "offline_heldout.jsonl", "tables.jsonl"])
+def test_the_cases_that_come_with_the_library_are_read(name: str) -> None:
+    cases = read_cases(EVALS / name)
+    assert len(cases) == len((EVALS / name).read_text("utf-8").splitlines())
+
+
+def test_dates_as_resolved_are_set_apart_from_the_filters() -> None:
+    case = next(one for one in read_cases(EVALS / "library.jsonl") if one.expect.dates is not None)
+    assert not {"range", "during", "after", "before"} & set(case.expect.filters or {})
+    assert case.today == date(2026, 10, 15)
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ("{", "not JSON"),
+        ("[]", "want an object"),
+        (line(id="b", questoin="x"), '"questoin" is no field of a case; did you mean "question"?'),
+        (line(id="b", question=" "), '"question": want a text'),
+        (line(id="a"), "stands in line 1 already"),
+        (line(id="b", today="yesterday"), '"today": got'),
+        (line(id="b", turns="x"), '"turns": want a list of texts'),
+        (line(id="b", expect={"document": ["a.md"]}), 'did you mean "documents"?'),
+        (line(id="b", expect={"documents": "a.md"}), '"documents": want a list of texts'),
+        (line(id="b", expect={"tools": [["hybrid_serch"]]}), 'did you mean "hybrid_search"?'),
+        (line(id="b", expect={"tools": ["hybrid_search"]}), "want a list of right chains"),
+        (line(id="b", expect={"tools": []}), "want a list of right chains"),
+        (line(id="b", expect={"forbidden_tools": ["sql"]}), 'did you mean "run_sql"?'),
+        (line(id="b", expect={"arguments": {"query": "x"}}), 'want "tool.argument"'),
+        (line(id="b", expect={"arguments": {"run_sql.sql": {"contain": "x"}}}), 'did you mean "contains"?'),
+        (line(id="b", expect={"arguments": {"run_sql.sql": {"matches": "("}}}), "no regular expression"),
+        (line(id="b", expect={"filters": {"categry": ["x"]}}), 'did you mean "category"?'),
+        (line(id="b", expect={"filters": {"range": ["2026-01-01"]}}), '"range": got'),
+        (line(id="b", expect={"dates": {"start": "soon"}}), '"start": got'),
+        (line(id="b", expect={"numbers": ["3"]}), '"numbers": got'),
+        (line(id="b", expect={"numbers": [True]}), '"numbers": got'),
+        (line(id="b", expect={"tolerance": 1.5}), '"tolerance": got'),
+        (line(id="b", expect={"absent": "no"}), '"absent": got'),
+        (line(id="b", scope={"metadata": ["status"]}), '"scope": '),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(second: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text(line() + "\n\n" + second + "\n", "utf-8")
+    with pytest.raises(UserError) as error:
+        read_cases(path)
+    assert str(error.value).startswith(f"{path}:3: ")
+    assert told in str(error.value)
+
+
+def test_a_file_without_a_case_is_refused() -> None:
+    with pytest.raises(UserError, match="holds no case"):
+        cases_from("\n\n", "x")
+
+
+def test_scope_and_days_are_filters() -> None:
+    written = line(scope={"category": "runbooks", "metadata": {"status": "open"}}, expect={"dates": {"start": "2026-01-01"}})
+    (case,) = cases_from(written, "x")
+    assert case.scope.category == ("runbooks",)
+    assert [(one.key, one.operator, one.value) for one in case.scope.metadata] == [("status", "=", "open")]
+    assert case.expect.dates == DateRange("2026-01-01", None)
+
+
+def test_the_tools_that_a_case_may_name_are_those_that_are_declared(write: Any, indexed: Any) -> None:
+    write("numbers.csv", "name,count\na,1\nb,2\n")
+    library: Library = indexed()
+    assert {tool.name for tool in (*build(library), *build_table_tools(library))} == TOOLS
