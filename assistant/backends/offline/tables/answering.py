@@ -6,6 +6,7 @@ row, rounded rightly at most.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
@@ -23,6 +24,7 @@ _LONGEST_CELL = 80
 _MOST_SPOILT = 5
 _SIGNIFICANT = 3  # digits of numbers below 1; others have two decimals
 _MOST_PLACES = 12
+_COUNTED = re.compile(r"\d+ of \d+ values")
 _CONTEXT = Context(prec=400)
 
 Result = Mapping[str, Any]
@@ -63,7 +65,8 @@ def _evenly(reading: Reading, schema: Schema, result: Result, words: TablePhrase
 def _spoilt(reading: Reading, schema: Schema, rows: list[Row], result: Result) -> list[str]:
     """Why nothing can be computed with a column, and its rarest values."""
     words, ref = table_phrases(reading.language), reading.groups[0].ref
-    note = schema.column(ref).note.replace('"', "")  # quotation marks would pass for words of a document
+    # Quotation marks would pass for words of a document; how many values there are stands in no result, but the rarest below.
+    note = _COUNTED.sub("some values", schema.column(ref).note.replace('"', ""))
     shape = _Shape(reading, schema, words)
     return [words.spoilt.format(column=ref.column, note=note), "", *shape.table(rows[:_MOST_SPOILT], result)]
 
