@@ -76,11 +76,11 @@ def test_questions_for_documents_ask_no_table(name: str, wrong: Callable[[list[d
 
 @pytest.mark.evals
 @pytest.mark.slow
-@pytest.mark.parametrize(("databases", "floor"), [(LOOKED_AT, 0.41), (HELD_OUT, 0.30)], ids=["looked_at", "held_out"])
+@pytest.mark.parametrize(("databases", "floor"), [(LOOKED_AT, 0.43), (HELD_OUT, 0.32)], ids=["looked_at", "held_out"])
 def test_share_of_questions_over_databases(
     databases: tuple[str, ...], floor: float, evals: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Measured: .43 of 147 looked at, .32 of 130 held out. A row set counts as `same_rows` says."""
+    """Measured: .46 of 147 looked at, .34 of 130 held out. A row set counts as `same_rows` says."""
     with (evals / "nl2sql" / "questions.jsonl").open(encoding="utf-8") as file:
         questions = [json.loads(line) for line in file]
     right = total = 0

@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass, field, replace
 
 from assistant.backends.offline.names import is_plural
-from assistant.backends.offline.tables.kinds import MONEY, SIZE
+from assistant.backends.offline.tables.kinds import MONEY, PAYING, SIZE
 from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.models import Function
 from assistant.backends.offline.tables.schema import Schema
@@ -20,19 +21,6 @@ from assistant.backends.offline.wording import words_of
 _ORDERING = words_of("order ordered sort sorted rank ranked arranged sortiert geordnet ranking")
 _COMMON = re.compile(r"common|frequent|often|used")
 _TOGETHER = re.compile(r"\b(?:in total|together|altogether|combined|insgesamt|zusammen|overall)\b")
-_UNITS = {
-    word: unit
-    for unit, words in {
-        "year": "year yearly years jahr annual annually",
-        "quarter": "quarter quarterly quartal",
-        "month": "month monthly months monat",
-        "week": "week weekly woche",
-        "day": "day daily date tag",
-        "hour": "hour hourly stunde",
-        "weekday": "weekday wochentag",
-    }.items()
-    for word in words.split()
-}
 # What "highest" and the like mean of a thing, where it has such a column.
 _SIZES = {
     **dict.fromkeys(("highest", "lowest"), ("height", "altitude", "elevation")),
@@ -44,6 +32,7 @@ _HOW_MUCH = re.compile(
     re.IGNORECASE,
 )
 _ON_AVERAGE = re.compile(r"\bon average\b|\bim (?:durchschnitt|schnitt|mittel)\b|\bdurchschnittlich\b", re.IGNORECASE)
+_PAYS = re.compile(PAYING)
 _MOST_GROUPS = 3
 
 
@@ -147,6 +136,8 @@ class Asking:
                     continue
                 link = item
                 break
+            if item.kind == "not" and (functions or counted):  # "how many non-billable hours"
+                continue
             if item.kind not in {"aggregate", "count", "distinct"} or (item.kind == "count" and counted):
                 break
             self.sentence.take(item)
@@ -167,14 +158,21 @@ class Asking:
         """The last of nouns in a row: "customer payment amount", "latency measurements"."""
         while True:
             behind = self.sentence.beside(link)
-            if not isinstance(behind, Link) or behind.is_value:
+            if not isinstance(behind, Link) or behind.is_value or self._is_flag(behind):
                 return link
             # "Bakeries opened", "depot opens": a noun and what it does.
-            does = self._is_when(behind) and not behind.tables
-            if not self.is_numeric(behind) and (does or not counted or self.is_numeric(link)):
+            pays = bool(_PAYS.fullmatch(self.sentence.lower(behind.first))) and not self.is_numeric(link)
+            does = pays or (self._is_when(behind) and not behind.tables)
+            measured = self.is_numeric(behind) or any(self.schema.is_spoilt(ref) for ref in behind.columns())
+            if (pays or not measured) and not self._is_flag(link) and (does or not counted or self.is_numeric(link)):
                 return link
-            self.sentence.take(link)
+            if not self._is_flag(link):  # "billable hours" are under a condition
+                self.sentence.take(link)
             link = behind
+
+    def _is_flag(self, link: Link) -> bool:
+        best = link.candidates[0]
+        return not best.is_table and self.schema.yes_and_no(best.ref) is not None
 
     def _add(self, spec: Spec) -> None:
         if spec.link is not None or spec.counted or spec.functions:
@@ -215,7 +213,11 @@ class Asking:
             return
         spec = self.spec(mark.last + 1)
         if spec.link is None and not spec.counted:
-            if _SIZES.get(mark.what) == SIZE:  # "which of them is the biggest"
+            before = self.sentence.before(mark.first - 1)
+            if isinstance(before, Link) and self.is_numeric(before) and before != self.asked.subject:  # "who spent the most"
+                self.sentence.take(before)
+                ranked.by = Spec(before.first, link=before)
+            elif _SIZES.get(mark.what) == SIZE:  # "which of them is the biggest"
                 ranked.by = Spec(mark.first, quality=SIZE)
             return
         ranked.by = spec
@@ -278,9 +280,9 @@ class Asking:
         if mark.what == "by" and re.search(r"(?:ed|en|ght)$", before):  # "cited by", "written by"
             self.sentence.take(mark)
             return
-        if _UNITS.get(mark.what):
+        if TIME_UNITS.get(mark.what):
             self.sentence.take(mark)
-            self.asked.groups.append((None, _UNITS[mark.what]))
+            self.asked.groups.append((None, TIME_UNITS[mark.what]))
             return
         self._take_groups(mark)
 
@@ -293,14 +295,19 @@ class Asking:
                 place = between.last + 1
             unit = self._unit(place)
             link = self.sentence.after(place)
-            if isinstance(link, Link) and not link.is_value:
+            if isinstance(link, Link) and self._is_time(link):
+                self.sentence.drop([link])
+                self.sentence.taken.add(link.first)
+                self.asked.groups.append((None, TIME_UNITS[self.sentence.lower(link.first)]))
+                place = link.last + 1
+            elif isinstance(link, Link) and not link.is_value:
                 link = self._head(link, counted=True)
                 self.sentence.take(link)
-                self.asked.groups.append((link, _UNITS.get(self.sentence.lower(link.last), "")))
+                self.asked.groups.append((link, TIME_UNITS.get(self.sentence.lower(link.last), "")))
                 place = link.last + 1
             elif unit is not None:
                 self.sentence.taken.add(unit)
-                self.asked.groups.append((None, _UNITS[self.sentence.lower(unit)]))
+                self.asked.groups.append((None, TIME_UNITS[self.sentence.lower(unit)]))
                 place = unit + 1
             else:
                 return
@@ -308,9 +315,14 @@ class Asking:
                 return
             place += 1
 
+    def _is_time(self, link: Link) -> bool:
+        """Whether "month" means months of a date, though a column of another kind has the word in its name."""
+        named = [ref for ref in link.columns() if not self.schema.unit(ref)]
+        return link.first == link.last and self.sentence.lower(link.first) in TIME_UNITS and not named and not link.tables
+
     def _unit(self, place: int) -> int | None:
         for index in range(place, min(place + 3, len(self.sentence.tokens))):
-            if self.sentence.lower(index) in _UNITS and self.sentence.item(index) is None:
+            if self.sentence.lower(index) in TIME_UNITS and self.sentence.item(index) is None:
                 return index
             if not self.sentence.is_filler(index):
                 return None
@@ -336,11 +348,36 @@ class Asking:
     def _read_ask(self, mark: Mark) -> None:
         behind = self.sentence.after(mark.last + 1, gap=3)
         self.asked.singular = mark.what in {"who", "wer"}
-        if isinstance(behind, Link) and not behind.is_value:
+        whom = self.asked.singular and isinstance(behind, Link) and self.is_numeric(behind)  # "who spent the most"
+        if isinstance(behind, Link) and not behind.is_value and not whom:
             self.asked.subject = self._head(behind, counted=True)
             self.asked.singular = self.asked.singular or not is_plural(self.sentence.lower(self.asked.subject.last))
 
+    def _read_plain(self) -> None:
+        """Take "hours per person", "weekly hours", "tickets per month": what is beside "per" is added up, averaged, or counted."""
+        first = next((mark for mark in self.sentence.marks if mark.kind in {"group", "versus"}), None)
+        if first is None:
+            return
+        link = self.sentence.before(first.first - 1, gap=0)
+        if first.kind == "versus":
+            link = next((each for each in self.sentence.free_links() if self.is_numeric(each)), None)
+        elif first.what in TIME_UNITS:
+            link = self.sentence.after(first.last + 1, gap=0)
+        if not isinstance(link, Link) or link.is_value or self.sentence.is_taken(link):
+            return
+        numbers = [ref for ref in link.columns() if self.schema.is_measure(ref) or self.schema.is_spoilt(ref)]
+        if numbers and not (link.tables and is_plural(self.sentence.lower(link.last))):
+            self.sentence.take(link)
+            named = replace(link, candidates=tuple(each for each in link.candidates if each.ref in numbers))
+            self.asked.specs.append(Spec(link.first, ("avg" if self.schema.is_rate(numbers[0]) else "sum",), link=named))
+        elif link.tables:
+            self.sentence.take(link)
+            self.asked.specs.append(Spec(link.first, counted=True, link=link))
+
     def _finish(self) -> None:
+        several = self.asked.groups or self.sentence.marks_of("versus")
+        if several and not self.asked.specs and self.asked.ranked is None and self.asked.subject is None:
+            self._read_plain()
         ranked = self.asked.ranked
         if ranked and ranked.entity is not None and self.asked.subject is None:
             self.asked.singular = not is_plural(self.sentence.lower(ranked.entity.last))

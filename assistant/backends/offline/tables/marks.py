@@ -27,7 +27,7 @@ from assistant.backends.offline.tables.naming import Token
 from assistant.backends.offline.tables.numerals import SMALL, value_of
 
 Kind = Literal[
-    "order", "aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share", "how", "paying"
+    "order", "aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share", "how", "paying", "versus"
 ]
 
 
@@ -105,10 +105,12 @@ class _Finder:
 
     def find_superlatives(self) -> None:
         """Find "slowest", "most", "the 3 highest", "four … with the fewest"."""
+        ordered = any(mark.kind == "order" for mark in self.marks)
         for scale in SCALES:
             for words, high in ((scale.highest, True), (scale.lowest, False)):
                 for match in self.matches(rf"\b(?:{words})\b") if words else ():
-                    self.add(match, Mark("most", 0, 0, match[0], high, quality=scale.kind))
+                    if not (ordered and match[0] in {"first", "zuerst"}):  # "best first" is an order
+                        self.add(match, Mark("most", 0, 0, match[0], high, quality=scale.kind))
         for pattern, high in EXTREMES:
             for match in self.matches(pattern):
                 self.add(match, Mark("most", 0, 0, match[0], high))

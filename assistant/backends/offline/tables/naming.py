@@ -107,6 +107,8 @@ class Name:
 
     def _score(self, said: dict[str, float]) -> float | None:
         """How surely the name is meant; None where too little of it is said."""
+        if not self.needed:
+            return None
         gained = [value for word, value in said.items() if word in self.needed]
         share = sum(gained) / len(self.needed)
         whole = "name" not in self.needed or len(self.needed) == 1 or len(gained) == len(self.needed)

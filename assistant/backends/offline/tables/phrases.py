@@ -48,6 +48,9 @@ class TablePhrases:
     by_sum: str
     each_row: str
     evenly: str
+    spoilt: str
+    also_fits: str
+    no_query: str
     point: str = "."
     group: str = ","
 
@@ -110,6 +113,9 @@ _PHRASES = {
         by_sum="by the sum of {column} of each",
         each_row="every row of {table} counts once, however many there are for each {column}",
         evenly="With every {column} counted once",
+        spoilt="Nothing can be computed with {column}: it is {note}. Its rarest values:",
+        also_fits="the table is {table}; {others} would fit as well",
+        no_query="no query could be made of the question",
     ),
     "de": TablePhrases(
         functions={
@@ -168,6 +174,9 @@ _PHRASES = {
         by_sum="nach der Summe von {column}",
         each_row="jede Zeile von {table} zählt einmal, so viele es je {column} auch sind",
         evenly="Jede {column} einmal gezählt",
+        spoilt="Mit {column} lässt sich nicht rechnen ({note}). Die seltensten Werte:",
+        also_fits="die Tabelle ist {table}; {others} käme auch in Frage",
+        no_query="aus der Frage ließ sich keine Abfrage machen",
         point=",",
         group=".",
     ),

@@ -36,6 +36,9 @@ def ranked(heard: Heard, by: Measure) -> Reading | None:
         heard.sentence.take(thing)
     elif not things and asked.singular and (name := person(heard.schema, by.table)) is not None:
         things = (Group(name),)  # "who charged the most"
+    single = thing is None and by.function == "" and by.ref is not None and heard.schema.is_measure(by.ref)
+    if single and heard.groups and not order.limit:  # "the highest score per player"
+        return _extreme(heard, by, order)
     if not things or (heard.groups and heard.groups != things and not order.limit):
         return _extreme(heard, by, order)
     limit = order.limit or _usual_limit(heard)
