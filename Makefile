@@ -1,5 +1,6 @@
 # make demo: set up .venv, index the sample library, search it.   make test: set up .venv and run the tests.
-# make check: formatting, lint, types.   make ci: all of it, and the floors of retrieval quality.
+# make check: formatting, lint, types.   make gates: what evaluate must measure, offline and from recordings.
+# make ci: all of it, and the floors of retrieval quality.
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -18,7 +19,7 @@ export ARCHIVIST_SERVERS ?= $(abspath ../shared/servers)
 endif
 unexport ARCHIVIST_LIBRARY ARCHIVIST_EMBEDDER ARCHIVIST_TODAY
 
-.PHONY: demo test check ci floors clean
+.PHONY: demo test check ci gates floors clean
 
 demo: .venv/installed
 	@PATH="$(BIN):$$PATH" ARCHIVIST_LIBRARY=$(DEMO) ARCHIVIST_TODAY=2026-10-15 bash scripts/demo.sh
@@ -31,7 +32,19 @@ check: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-ci: check test floors
+ci: check test gates floors
+
+# The least that holds on every machine; figures: docs/quality.md.
+gates: .venv/installed
+	rm -rf build/gates
+	$(BIN)/archivist evaluate data/evals/assistant.jsonl -m offline -m replay:data/recordings/cases --run build/gates -q \
+	  --report build/gates.html --min hybrid:ndcg@10=.84 --min offline:tool_choice=.70 --min offline:filters=.80 --min offline:dates=.90 \
+	  --min offline:answer=.50 --min offline:citation_precision=.78 --min offline:citation_recall=.80 --min offline:abstention=.77 \
+	  --min offline:quotes_verified=1 \
+	  $(foreach measure,$(EVERY),--min replay:data/recordings/cases:$(measure)=1)
+
+EVERY := tool_choice tool_order arguments filters dates valid_calls answer citation_precision citation_recall quotes_verified \
+  numbers_found abstention
 
 floors: .venv/installed
 	$(BIN)/python scripts/floors.py

@@ -30,6 +30,7 @@ from search.evaluation import MEASURES as RETRIEVAL
 
 if TYPE_CHECKING:
     from search.embedding import Embedder
+    from search.reranking import Reranker
 
 CHECKOUT = Path(assistant.__file__).parents[1]
 
@@ -61,6 +62,7 @@ class Options:
     compare: str | None = None
     report: Path | None = None
     retrieval_only: bool = False
+    rerank: str | None = None
     beir: Path | None = None
     bfcl: Path | None = None
     nl2sql: Path | None = None
@@ -128,6 +130,8 @@ class _Session:
         given = self._given
         if sum(place is not None for place in (given.file, given.beir, given.bfcl, given.nl2sql)) > 1:
             raise UsageError("give one of FILE, --beir, --bfcl and --nl2sql")
+        if given.rerank and (given.bfcl or given.nl2sql):
+            raise UsageError("--rerank measures searches: give FILE or --beir, not --bfcl or --nl2sql")
         earlier = keeping.found(given.compare) if given.compare else None
         run, finish, runner = self._beir(given.beir) if given.beir else self._asked()
         return self._shown(run, finish, runner, earlier)
@@ -149,7 +153,7 @@ class _Session:
         plan = Plan(chosen, repeats, given.jobs, given.max_cost, given.limits, given.retry)
         kept = {"replays": replayed.head.name} if replayed else {}
         limits = {name: value for name, value in asdict(given.limits).items() if value is not None}
-        head = keeping.head_of(name, file, questions.cases, library, today=asked_day, limits=limits, **kept)
+        head = keeping.head_of(name, file, questions.cases, library, today=asked_day, limits=limits, **kept, **self._reranked())
         run = keeping.opened(given.run, head, questions.cases, plan)
         if library is not None:
             self._measure_searches(run, library, questions.cases)
@@ -267,7 +271,7 @@ class _Session:
             self._say(f"{run.head.name}: {mode} search, {counted(len(judged), 'question')} …")
 
         with self._timed("searching"):
-            found = measure(library, judged, self._model(), measures=CURVES, begins=begins)
+            found = measure(library, judged, self._model(), measures=CURVES, begins=begins, reranker=self._reranker())
         run.keep_retrieval({mode: {case.id: row for case, row in zip(judged, rows, strict=True)} for mode, rows in found.items()})
 
     def _beir(self, place: Path) -> tuple[Run, None, None]:
@@ -283,7 +287,7 @@ class _Session:
         judged = corpus.cases[: given.first]
         cases = [Case(one.id, one.query, given={"id": one.id, "question": one.query}) for one in judged]
         with Library.open(file, embedder=self._model()) as library:
-            head = keeping.head_of(corpus.name, None, cases, library, beir=corpus.name)
+            head = keeping.head_of(corpus.name, None, cases, library, beir=corpus.name, **self._reranked())
         run = keeping.opened(given.run or scratch / "run", head, cases, Plan(()))
         if not run.retrieval:
             self._search(run, file, judged)
@@ -329,6 +333,15 @@ class _Session:
         if self._embedder is None:
             self._embedder = load_embedder(self._given.embedder or DEFAULT_MODEL, announce=self._say)
         return self._embedder
+
+    def _reranked(self) -> dict[str, str]:
+        """What a run notes of the model that reads hits again."""
+        return {"rerank": self._given.rerank} if self._given.rerank else {}
+
+    def _reranker(self) -> Reranker | None:
+        from search.reranking import load_reranker
+
+        return load_reranker(self._given.rerank, announce=self._say) if self._given.rerank else None
 
     def _say(self, text: str) -> None:
         if not self._given.quiet:

@@ -34,6 +34,7 @@ _ALONE = ("add", "from_library")
 @click.option("--min", "floors", multiple=True, metavar="[WHO:]MEASURE=VALUE", help="Exit 1 when a mean is lower.")
 @click.option("--compare", metavar="RUN", help="Show what changed since an earlier run, case by case.")
 @click.option("--report", type=options.Place(dir_okay=False), metavar="FILE", help="Write the run as one HTML page.")
+@click.option("--rerank", metavar="MODEL", help="Also read the best hits again with this cross-encoder. Slow.")
 @click.option("--retrieval", is_flag=True, help="Measure the searches alone; no model is asked.")
 @click.option("--beir", type=_FOLDER, metavar="DIR", help="Measure the searches on a BEIR folder.")
 @click.option("--bfcl", type=click.Path(exists=True, path_type=Path), metavar="DIR|FILE", help="Function-calling cases.")
@@ -98,6 +99,7 @@ def _options(given: dict[str, Any]) -> Any:
         compare=given["compare"],
         report=given["report"],
         retrieval_only=given["retrieval"] or (given["cases"] is not None and not given["models"] and given["replay"] is None),
+        rerank=given["rerank"],
         beir=given["beir"],
         bfcl=given["bfcl"],
         nl2sql=given["nl2sql"],

@@ -162,6 +162,8 @@ def hits(found: Sequence[Hit], terminal: Terminal, *, explain: bool) -> None:
 def explained(hit: Hit) -> str:
     """Score and rank of a hit in each list, and the words that matched."""
     parts = [f"score {hit.score:.3f}"]
+    if hit.reranked_from is not None:
+        parts.append(f"reranked from #{hit.reranked_from}")
     for name, rank, score in (
         ("keyword", hit.keyword_rank, hit.keyword_score),
         ("vector", hit.vector_rank, hit.vector_score),

@@ -31,6 +31,7 @@ class Question:
     limit: int
     by_document: bool
     today: date | None
+    rerank: str | None = None
 
     def __post_init__(self) -> None:
         """Raise UsageError unless exactly one thing is asked for, in a mode that goes with it."""
@@ -38,6 +39,8 @@ class Question:
             raise UsageError("give one of QUERY, --like KEY and --like-text TEXT", 'archivist search "gateway timeout"')
         if self.query is None and self.mode not in {None, "vector"}:
             raise UsageError(f"--mode {self.mode} goes with QUERY: similar passages are found by meaning alone")
+        if self.query is None and self.rerank is not None:
+            raise UsageError("--rerank goes with QUERY: a reranking model reads a question and its answers")
 
 
 def run(library: Library, filters: Filters, question: Question, *, form: Form, explain: bool, quiet: bool) -> None:
@@ -80,6 +83,10 @@ def _search(
     shape: dict[str, Any] = {"by_document": question.by_document, "today": question.today}
     if question.query is not None:
         mode = question.mode or "hybrid"
+        if question.rerank is not None:
+            from search.reranking import load_reranker
+
+            shape["reranker"] = load_reranker(question.rerank, announce=(lambda _: None) if quiet else notes.write)
         return question.query, mode, library.search(question.query, filters, mode=mode, limit=question.limit, **shape)
     wanted: str | Passage = question.like_text or ""
     if question.like is not None:
@@ -122,6 +129,7 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "keyword": {"rank": hit.keyword_rank, "score": _rounded(hit.keyword_score)},
         "vector": {"rank": hit.vector_rank, "score": _rounded(hit.vector_score)},
         "matched": list(hit.matched),
+        **({} if hit.reranked_from is None else {"reranked_from": hit.reranked_from}),
         "text": render.safe(passage.text),
     }
 

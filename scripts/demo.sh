@@ -26,4 +26,5 @@ show ask -m replay:data/recordings/recover.jsonl --trace \
   "find documents similar to this error: psycopg.errors.QueryCanceled: canceling statement due to statement timeout"
 show ask -m replay:data/recordings/go_tutorials.jsonl --trace "find all Go tutorials about concurrency from the last month"
 show ask -m offline "find all Go tutorials about concurrency from the last month"
-show evaluate data/evals/assistant.jsonl -m offline -n 24 --report build/report.html
+rm -rf build/evaluation
+show evaluate data/evals/assistant.jsonl -m offline -n 24 --run build/evaluation --report build/report.html

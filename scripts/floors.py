@@ -14,9 +14,9 @@ from pathlib import Path
 EVALUATE = Path(__file__).with_name("evaluate.py")
 FLOORS = {
     "xquad/en": (0.965, 0.945, 0.975),
-    "anthropic_code": (0.67, 0.575, 0.71),
-    "cacm": (0.42, 0.395, 0.52),
-    "cranfield": (0.355, 0.365, 0.405),
+    "anthropic_code": (0.67, 0.575, 0.74),
+    "cacm": (0.42, 0.395, 0.55),
+    "cranfield": (0.355, 0.365, 0.43),
     "xquad/zh": (0.96, 0.0, 0.965),
     "xquad/th": (0.95, 0.0, 0.95),
 }

@@ -9,20 +9,24 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from search import upkeep
 from search.embedding import Embedder, Vectors
 from search.errors import UserError
 from search.library import Library
 from search.models import Block, Extract, Filters, Mode
+from search.reranking import RERANK_DEPTH, Reranker
 
 MODES: tuple[Mode, ...] = ("keyword", "vector", "hybrid")
+RERANKED = "reranked"  # hybrid search whose best hits a cross-encoder reads again
+MILLISECONDS = "milliseconds"  # of one search, its query being embedded already
 DEPTH = 100
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)  # of the curves
 
@@ -154,20 +158,36 @@ def evaluate(
     modes: Iterable[Mode] = MODES,
     *,
     measures: Mapping[str, Callable[[Sequence[str], Judgements], float]] = MEASURES,
-    begins: Callable[[Mode], None] = lambda _: None,
-) -> dict[Mode, list[dict[str, float]]]:
-    """The measures of every case, in order, per mode. begins: told of each mode before its first case."""
+    begins: Callable[[str], None] = lambda _: None,
+    reranker: Reranker | None = None,
+) -> dict[str, list[dict[str, float]]]:
+    """The measures of every case and the milliseconds of its search, in order, per mode.
+
+    begins: told of each mode before its first case. reranker: reads the best hits of hybrid search again, as a mode of its own.
+    """
     remembering = _Remembering(embedder)
-    results: dict[Mode, list[dict[str, float]]] = {}
+    results: dict[str, list[dict[str, float]]] = {}
     with Library.open(library, embedder=remembering) as opened:
-        for mode in modes:
+        for mode in (*modes, *([RERANKED] if reranker else [])):
             begins(mode)
             results[mode] = []
             for case in cases:
-                found = opened.rank_documents(case.query, case.filters, mode=mode, limit=DEPTH, today=case.today)
-                ranking = [path for path, _ in found]
-                results[mode].append({name: measure(ranking, case.relevant) for name, measure in measures.items()})
+                remembering.embed_query(case.query)
+                started = time.perf_counter()
+                ranking = _ranking(opened, case, mode, reranker)
+                spent = {MILLISECONDS: round(1000 * (time.perf_counter() - started), 2)}
+                results[mode].append({name: measure(ranking, case.relevant) for name, measure in measures.items()} | spent)
     return results
+
+
+def _ranking(library: Library, case: Case, mode: str, reranker: Reranker | None) -> list[str]:
+    """Paths of documents, best first. What is read again stands before the rest of hybrid search."""
+    if mode == RERANKED:
+        again = library.search(case.query, case.filters, limit=RERANK_DEPTH, by_document=True, today=case.today, reranker=reranker)
+        first = [hit.document.path for hit in again]
+        return [*first, *(path for path in _ranking(library, case, "hybrid", None) if path not in set(first))]
+    found = library.rank_documents(case.query, case.filters, mode=cast("Mode", mode), limit=DEPTH, today=case.today)
+    return [path for path, _ in found]
 
 
 def mean(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -6,8 +6,11 @@ How a query is read: search/terms.py. Weights and their figures: docs/quality.md
 
 from __future__ import annotations
 
+import json
+import math
 import sqlite3
 from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -17,6 +20,7 @@ from search.terms import TOKENIZER, ParsedQuery, Term, Unit, derived_terms, pars
 WEIGHTS = (2.0, 2.0, 1.0, 2.0)  # title, headings, text, derived terms
 _RANK = f"bm25(_passages_fts, {', '.join(map(str, WEIGHTS))})"
 _PROBE_RANK_MARGIN = 16
+_LEAST_IDF = 1e-6  # FTS5's own, for a word that more than half of the passages hold
 
 
 def read(connection: sqlite3.Connection, query: str, *, allowed_sql: tuple[str, Sequence[object]] | None = None) -> ParsedQuery:
@@ -57,6 +61,41 @@ def search(
         if len(found) < wanted or found[limit - 1][1] > found[-1][1]:
             return in_order(connection, found, limit=limit)
         wanted *= 4
+
+
+def count(connection: sqlite3.Connection, parsed: ParsedQuery, *, allowed_sql: tuple[str, Sequence[object]] | None = None) -> int:
+    """How many passages match a query."""
+    match = _with_inflections(parsed).match
+    if not match:
+        return 0
+    select, bound = ("", ()) if allowed_sql is None else allowed_sql
+    only = f" CROSS JOIN passages p ON p.id = _passages_fts.rowid AND p.document_id IN ({select})" if select else ""
+    sql = f"SELECT count(*) FROM _passages_fts{only} WHERE _passages_fts MATCH ?"
+    return int(connection.execute(sql, (*bound, match)).fetchone()[0])
+
+
+def coverage(connection: sqlite3.Connection, parsed: ParsedQuery, passages: Sequence[int]) -> dict[int, float]:
+    """The share of a query that each of some passages holds, 0 to 1: its words weighed by how rare they are (BM25's idf).
+
+    Unlike BM25 it does not grow with the number of times that a word occurs. Passages that hold none are left out.
+    """
+    said = Counter([*parsed.words, *(unit for phrase in parsed.phrases for unit in phrase)])
+    population = int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
+    held: defaultdict[int, list[float]] = defaultdict(list)
+    whole: list[float] = []
+    asked_for = json.dumps(list(passages))
+    for unit, times in said.items():
+        # The + keeps FTS5 from asking the index once for each passage, which takes ten times as long.
+        found, among = connection.execute(
+            "SELECT count(*), json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?))) "
+            "FROM _passages_fts WHERE _passages_fts MATCH ?",
+            (asked_for, unit.match),
+        ).fetchone()
+        weight = times * max(math.log((population - found + 0.5) / (found + 0.5)), _LEAST_IDF)
+        whole.append(weight)
+        for passage in json.loads(among):
+            held[passage].append(weight)
+    return {passage: math.fsum(weights) / math.fsum(whole) for passage, weights in held.items()}
 
 
 def _best(

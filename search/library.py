@@ -12,27 +12,31 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from search import connections, documents, explaining, faults, keyword, status
+from search import connections, documents, explaining, faults, keyword, reranking, status
 from search.documents import GroupBy, OrderBy, Page, Reading
 from search.errors import QueryError
-from search.filters import compile_filters, nearest
+from search.filters import Compiled, compile_filters, nearest
 from search.models import Coverage, DateField, DateRange, Document, Filters, Hit, Mode, Passage
 from search.ranking import Ranked, Ranker, Ranking
 
 if TYPE_CHECKING:
     from search.changes import Report, Summary
     from search.embedding import Embedder
+    from search.reranking import Reranker
     from search.tables.door import Tables
     from search.upkeep import Rules
 
 MAX_LIMIT = 1000
+Again = Callable[[Sequence[str]], list[tuple[int, float]]]
 _NO_FILTERS = Filters()
 
 
@@ -85,15 +89,17 @@ class Library:
         limit: int = 10,
         by_document: bool = False,
         today: date | None = None,
+        reranker: Reranker | None = None,
     ) -> list[Hit]:
         """Search in one of the three ways. by_document: each document once, by its best passage.
 
-        Raises QueryError for an empty query or a limit outside 1 to 1000, FilterError for a filter that is not understood.
+        reranker: reads the best 50 once more (or `limit`, where that is more) and puts them in a new order. Raises QueryError for
+        an empty query or a limit outside 1 to 1000, FilterError for a filter that is not understood.
         """
-        ways = {"keyword": self.keyword_search, "vector": self.vector_search, "hybrid": self.hybrid_search}
-        if mode not in ways:
-            raise QueryError(f"mode: got {mode!r}, want keyword, vector or hybrid")
-        return ways[mode](query, filters, limit, by_document=by_document, today=today)
+        _check(query, limit)
+        with self.snapshot():
+            ranking = self._ranking(mode, query, compile_filters(filters, today=today))
+            return self._hits(ranking, limit, by_document, partial(reranking.rerank, query, reranker) if reranker else None)
 
     def keyword_search(
         self,
@@ -149,9 +155,7 @@ class Library:
         """Paths of documents with the score of their best passage, best first: `search` without what is shown of a hit."""
         _check(query, limit)
         with self.snapshot():
-            compiled = compile_filters(filters, today=today)
-            ways = {"keyword": self._ranker.by_words, "vector": self._ranker.by_meaning, "hybrid": self._ranker.by_both}
-            best = self._best(ways[mode](query, compiled), limit, by_document=True)
+            best = self._best(self._ranking(mode, query, compile_filters(filters, today=today)), limit, by_document=True)
             paths = documents.fetch_paths(self._connection, [passage for passage, _ in best])
             return [(paths[passage], score) for passage, score in best]
 
@@ -293,6 +297,12 @@ class Library:
         with self._lock, faults.translated(self.path), connections.reading(self._connection):
             yield
 
+    def _ranking(self, mode: Mode, query: str, compiled: Compiled) -> Ranking:
+        ways = {"keyword": self._ranker.by_words, "vector": self._ranker.by_meaning, "hybrid": self._ranker.by_both}
+        if mode not in ways:
+            raise QueryError(f"mode: got {mode!r}, want keyword, vector or hybrid")
+        return ways[mode](query, compiled)
+
     def _best(self, ranking: Ranking, limit: int, by_document: bool) -> Ranked:
         """The first `limit` passages, or the best passage of each of the first `limit` documents."""
         if not by_document:
@@ -308,14 +318,16 @@ class Library:
                 return list(best.values())[:limit]
             depth *= 4
 
-    def _hits(self, ranking: Ranking, limit: int, by_document: bool) -> list[Hit]:
-        ranked = self._best(ranking, limit, by_document)
+    def _hits(self, ranking: Ranking, limit: int, by_document: bool, again: Again | None = None) -> list[Hit]:
+        """The hits with what explains them. again: puts the texts of the first ones in a new order, with new scores."""
+        ranked = self._best(ranking, max(limit, reranking.RERANK_DEPTH) if again else limit, by_document)
         passages = documents.fetch_passages(self._connection, [passage for passage, _ in ranked])
         owners = documents.fetch_documents(self._connection, {passage.document_id for passage in passages.values()})
-        return [
-            ranking.explain(Hit(owners[passages[found].document_id], passages[found], score), rank)
-            for rank, (found, score) in enumerate(ranked, 1)
-        ]
+        hits = [Hit(owners[passages[found].document_id], passages[found], score) for found, score in ranked]
+        if again is None:
+            return [ranking.explain(hit, rank) for rank, hit in enumerate(hits, 1)]
+        order = again([reranking.read_text(hit) for hit in hits])[:limit]
+        return [replace(ranking.explain(hits[place], place + 1), score=score, reranked_from=place + 1) for place, score in order]
 
 
 def _embedder_source(embedder: Embedder | str | None, announce: Callable[[str], None]) -> Callable[[], Embedder]:

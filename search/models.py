@@ -118,6 +118,7 @@ class Hit:
 
     score: what the list is ordered by. keyword_score: BM25, higher is better; vector_score: cosine, -1 to 1; ranks count from
     1; None where the passage is not in that list. matched: the query's words that the passage holds, as they stand in it.
+    reranked_from: the place before a reranking model ordered the hits anew; then score is that model's.
     """
 
     document: Document
@@ -128,6 +129,7 @@ class Hit:
     vector_score: float | None = None
     vector_rank: int | None = None
     matched: tuple[str, ...] = ()
+    reranked_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

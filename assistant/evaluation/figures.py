@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from assistant.evaluation.runs import Result, Run
 from assistant.evaluation.scoring import MEASURES
-from assistant.evaluation.statistics import Estimate, estimate, per_case
+from assistant.evaluation.statistics import Difference, Estimate, estimate, paired, per_case
+from search.evaluation import MILLISECONDS, RERANKED
 
 Figures = Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """What reading the best hits again gains over hybrid search in a measure, and the milliseconds of a question in both."""
+
+    measure: str
+    gain: Difference
+    before: float
+    after: float
 
 
 def values(results: Iterable[Result], measure: str) -> dict[str, float]:
@@ -38,3 +50,14 @@ def of_retrieval(run: Run, kind: str | None = None) -> dict[str, Figures]:
         estimates = {name: estimate([row[name] for row in rows]) for name in names}
         found[mode] = {name: one for name, one in estimates.items() if one is not None}
     return found
+
+
+def of_reranking(run: Run, measure: str = "ndcg@10") -> Reranking | None:
+    """The gain of reading the best hits again, question by question; None where that was not measured."""
+    hybrid, again = (run.retrieval.get(mode, {}) for mode in ("hybrid", RERANKED))
+    columns = [{case: row[measure] for case, row in rows.items() if measure in row} for rows in (hybrid, again)]
+    gain = paired(*columns)
+    if gain is None:
+        return None
+    before, after = (sum(row[MILLISECONDS] for row in rows.values()) / len(rows) for rows in (hybrid, again))
+    return Reranking(measure, gain, before, after)

@@ -14,7 +14,7 @@ from assistant.errors import UsageError
 from assistant.evaluation.figures import Figures
 from assistant.evaluation.scoring import QUALITY, SPENT
 from search.evaluation import MEASURES as RETRIEVAL
-from search.evaluation import MODES
+from search.evaluation import MODES, RERANKED
 
 _EXAMPLE = "for example --min tool_choice=.9 --min hybrid:ndcg@10=.7 --min offline:answer=.8"
 
@@ -50,7 +50,7 @@ def read_gate(text: str) -> Gate:
     if not 0 <= least <= 1:
         raise UsageError(f"--min: got {text!r}, want a value from 0 to 1", _EXAMPLE)
     gate = Gate(where, measure, least)
-    if where and gate.of_searches != (where in MODES):
+    if where and gate.of_searches != (where in (*MODES, RERANKED)):
         wanted = f"a search mode ({', '.join(MODES)})" if gate.of_searches else "a model"
         raise UsageError(f"--min: got {text!r}, want {wanted} before {measure}", _EXAMPLE)
     return gate

@@ -38,9 +38,20 @@ def of_run(run: Run) -> list[str]:
         for mode, found in figures.of_retrieval(run).items()
     }
     lines += _table("search", searches)
+    lines += of_reranking(run)
     models = {model: _shown(found) for model, found in figures.of_models(run).items()}
     lines += _table("model", {model: found for model, found in models.items() if found})
     return [*lines, *_by_kind(run), *_wrong(run)]
+
+
+def of_reranking(run: Run) -> list[str]:
+    """What reading the best hits again gains, and what it takes, below an empty line; nothing where that was not measured."""
+    found = figures.of_reranking(run)
+    if found is None:
+        return []
+    gain = found.gain
+    figure = f"{found.measure} {gain.mean:+.3f} [{gain.low:+.3f} {gain.high:+.3f}] over hybrid"
+    return ["", _cut(f"reranked: {figure}, {found.after:.0f} ms a question against {found.before:.0f}")]
 
 
 def _shown(found: figures.Figures) -> dict[str, str]:

@@ -663,7 +663,7 @@ def test_json_keeps_names_exactly(archivist: Archivist, hostile: Path) -> None:
 
 
 def command_line(*argv: object) -> list[str]:
-    return [sys.executable, "-m", "assistant.cli", *map(str, argv)]
+    return [sys.executable, "-m", "assistant", *map(str, argv)]
 
 
 def environment(**more: str) -> dict[str, str]:

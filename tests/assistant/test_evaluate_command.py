@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +186,39 @@ def test_nothing_is_indexed_into_the_library_of_the_environment(
     run(str(cases), *QUICK, "--documents", str(tmp_path / "other"), "-l", str(tmp_path / "named.db"))
     with Library.open(tmp_path / "named.db", embedder=StandIn()) as library:
         assert library.count_documents() == {"total": 1}
+
+
+class Longest:
+    """Finds the longest texts best."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        return [float(len(text)) for text in texts]
+
+
+def test_a_reranking_model_stands_beside_hybrid_search_with_its_gain_and_its_milliseconds(
+    run: Callable[..., tuple[int, str, str]], cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search.reranking.load_reranker", lambda name, announce: Longest())
+    page = tmp_path / "page.html"
+    code, out, _ = run(str(cases), "--retrieval", "--rerank", "any", "--report", str(page))
+    assert code == 0
+    assert re.search(r"^reranked: ndcg@10 [+-]\d\.\d{3} \[\S+ \S+\] over hybrid, \d+ ms a question against \d+$", out, re.MULTILINE)
+    assert "reranked" in page.read_text("utf-8")
+    assert "ms a question instead of" in page.read_text("utf-8")
+    _, out, _ = run(str(cases), "--retrieval", "--json", "--rerank", "any")
+    assert list(json.loads(out)["modes"]) == ["keyword", "vector", "hybrid", "reranked"]
+
+
+def test_the_model_that_reads_again_can_have_a_gate(
+    run: Callable[..., tuple[int, str, str]], cases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search.reranking.load_reranker", lambda name, announce: Longest())
+    code, _, err = run(str(cases), "--retrieval", "--rerank", "any", "--min", "reranked:ndcg@10=1")
+    assert (code, "reranked ndcg@10 is" in err) == (1, True)
+    code, _, err = run(str(cases), "--retrieval", "--min", "reranked:ndcg@10=0")
+    assert (code, "reranked ndcg@10 was not measured" in err) == (1, True)
+
+
+def test_a_reranking_model_goes_with_searches(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, _, err = run("--bfcl", str(tmp_path), "--rerank", "any")
+    assert (code, "--rerank measures searches" in err) == (2, True)

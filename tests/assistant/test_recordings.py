@@ -12,10 +12,15 @@ from assistant import recording
 from assistant.backends.replay import Replay
 from assistant.conversation import Answered, Conversation, Turn
 from assistant.errors import BadReplyError, UserError
+from assistant.evaluation.asking import LibraryQuestions
+from assistant.evaluation.cases import read_cases
+from assistant.evaluation.scoring import QUALITY
+from assistant.loop import Limits
 from assistant.messages import Message, Request, ToolResult
 from search import Library
 
-RECORDINGS = Path(__file__).parents[2] / "data" / "recordings"
+ROOT = Path(__file__).parents[2]
+RECORDINGS = ROOT / "data" / "recordings"
 DAY = date(2026, 10, 15)
 
 
@@ -168,3 +173,15 @@ def test_a_digest_does_not_know_when_a_file_was_written() -> None:
     again = {"total": 1, "documents": [{"path": "a.md", "date": "2026-01-02", "modified": "2026-07-08", "stale": "changed"}]}
     other = {"total": 1, "documents": [{"path": "b.md", "date": "2026-01-02"}]}
     assert _digests(json.dumps(listed)) == _digests(json.dumps(again)) != _digests(json.dumps(other))
+
+
+@pytest.mark.model
+def test_each_case_that_was_recorded_replays_without_a_key_and_is_right(sample: Library) -> None:
+    cases = {case.id: case for case in read_cases(ROOT / "data" / "evals" / "assistant.jsonl")}
+    recorded = sorted((RECORDINGS / "cases").glob("*.jsonl"))
+    assert len(recorded) >= 10
+    for file in recorded:
+        case = cases[file.stem]
+        result = LibraryQuestions(sample, [case], DAY).put(case, Replay(file), Limits())
+        wrong = {name: value for name, value in result.scores.items() if name in QUALITY and value not in {None, 1.0}}
+        assert (file.stem, wrong, result.notices) == (file.stem, {}, [])

@@ -229,3 +229,41 @@ def test_spans_are_ascending_and_disjoint() -> None:
     spans = keyword.spans(parse('gateway_timeout gateway "gateway timeout" 合約轉換'), text)
     assert [text[start:end] for start, end in spans][:2] == ["gateway_timeout", "GatewayTimeout"]
     assert all(left[1] <= right[0] for left, right in pairwise(spans))
+
+
+# What a passage holds of a query
+
+
+def test_coverage_is_the_share_of_the_query_weighed_by_rarity(fill: Fill) -> None:
+    connection = fill("gateway timeout", "gateway", "cache", "cold cache", "cold start")
+    # 5 passages: gateway in 2, idf ln(3.5 / 2.5) = .3365; timeout in 1, ln(4.5 / 1.5) = 1.0986; nowhere: ln(5.5 / .5) = 2.3979.
+    held = keyword.coverage(connection, parse("gateway timeout"), [1, 2, 3])
+    assert held == pytest.approx({1: 1.0, 2: 0.3365 / (0.3365 + 1.0986)}, abs=1e-4)
+    unknown = keyword.coverage(connection, parse("gateway nonsense"), [1, 2, 3])
+    assert unknown == pytest.approx({1: 0.3365 / 2.7344, 2: 0.3365 / 2.7344}, abs=1e-4)
+
+
+def test_coverage_does_not_grow_with_the_number_of_times_a_word_occurs(fill: Fill) -> None:
+    held = keyword.coverage(fill("gateway", "gateway gateway gateway", "other", "more"), parse("gateway timeout"), [1, 2])
+    assert held[1] == held[2]
+
+
+def test_coverage_counts_a_word_as_often_as_it_is_said_and_phrases_too(fill: Fill) -> None:
+    connection = fill("gateway", "timeout", "cold start", "x", "y")
+    twice = keyword.coverage(connection, parse("gateway gateway timeout"), [1, 2])
+    assert twice == pytest.approx({1: 2 / 3, 2: 1 / 3})
+    assert keyword.coverage(connection, parse('"cold start" gateway'), [1, 3]) == pytest.approx({1: 0.5, 3: 0.5})
+
+
+@pytest.mark.parametrize("query", ["", "...", "-gateway"])
+def test_without_words_nothing_is_covered(fill: Fill, query: str) -> None:
+    assert keyword.coverage(fill("gateway"), parse(query), [1]) == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "allowed", "count"), [("gateway", None, 2), ("gateway", "a", 1), ("gateway cache", None, 3), ("", None, 0)]
+)
+def test_all_hits_are_counted_within_what_is_allowed(fill: Fill, query: str, allowed: str | None, count: int) -> None:
+    connection = fill("gateway timeout", "gateway", "cache")
+    select = None if allowed is None else ("SELECT id FROM documents WHERE path = ?", [allowed])
+    assert keyword.count(connection, parse(query), allowed_sql=select) == count

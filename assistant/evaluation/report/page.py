@@ -50,7 +50,7 @@ def html(run: Run, compared: Run | None = None, *, fallen: Sequence[str] | None 
         "parts": by_parts(results, models) if results else None,
         "tools": choices(results, models),
         "citations": citations(results, models),
-        "retrieval": retrieval(figures.of_retrieval(run)),
+        "retrieval": retrieval(figures.of_retrieval(run), figures.of_reranking(run)),
         "cost": quality_and_cost(results, models),
         "latency": latency(results, models),
         "cases": cases(results, earlier),

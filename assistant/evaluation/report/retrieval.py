@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assistant.evaluation.figures import Figures
+from assistant.evaluation.figures import Figures, Reranking
 from assistant.evaluation.report.elements import Markup, element
 from assistant.evaluation.report.measures import MISSING, fraction, written
 from assistant.evaluation.report.parts import column, interval, line, number, row, section, table
@@ -20,7 +20,7 @@ _CURVES = {"recall": "Recall", "ndcg": "nDCG"}
 _FEWEST = 3  # depths that make a curve
 
 
-def retrieval(means: Mapping[str, Figures]) -> Markup | None:
+def retrieval(means: Mapping[str, Figures], reranking: Reranking | None = None) -> Markup | None:
     """The section, or None when search was not measured."""
     means = {mode: found for mode, found in means.items() if found}
     if not means:
@@ -30,8 +30,16 @@ def retrieval(means: Mapping[str, Figures]) -> Markup | None:
     text = f"What each search mode finds for {count} questions without any model; a document stands where its best passage stands."
     numbers = [_numbers(name, label, means) for name, label in _CURVES.items()]
     folded = element("details", element("summary", "The curves in numbers"), element("div", numbers)) if any(numbers) else None
-    shown = (element("p", text), _means(means), element("div", plots, class_="pair"), folded)
+    again = element("p", _gain(reranking)) if reranking else None
+    shown = (element("p", text), _means(means), again, element("div", plots, class_="pair"), folded)
     return section("retrieval", "Retrieval", shown)
+
+
+def _gain(found: Reranking) -> str:
+    """What reading the best hits again gains, and what it takes."""
+    gain = found.gain
+    change = f"{found.measure} by {gain.mean:+.3f} (95 % interval {gain.low:+.3f} to {gain.high:+.3f})"
+    return f"Reading the best hits again changes {change} and takes {found.after:.0f} ms a question instead of {found.before:.0f}."
 
 
 def _figure(name: str, label: str, means: Mapping[str, Figures]) -> Markup | None:
