@@ -1,14 +1,15 @@
-"""What a question asks of tables, as far as its words alone say it: measures, rankings, groups, and the noun that is asked for.
+"""From the words that ask to Asked: "the 3 slowest", "average … per …", "how many", "which …".
 
-In: a Sentence. Out: Asked, which holds links, not columns yet: which of a link's meanings is meant depends on the other links.
+In: a Sentence. Out: Asked. Each mark is taken once, with the links that it is of.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from assistant.backends.offline.names import is_plural
+from assistant.backends.offline.tables.asked import Asked, Ranked, Spec
 from assistant.backends.offline.tables.kinds import MONEY, PAYING, SIZE
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.mark_words import TIME_UNITS
@@ -34,50 +35,6 @@ _HOW_MUCH = re.compile(
 _ON_AVERAGE = re.compile(r"\bon average\b|\bim (?:durchschnitt|schnitt|mittel)\b|\bdurchschnittlich\b", re.IGNORECASE)
 _PAYS = re.compile(PAYING)
 _MOST_GROUPS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """A measure as it is said: functions, whether things are counted, what it is of, and where it begins."""
-
-    at: int
-    functions: tuple[Function, ...] = ()
-    counted: bool = False
-    distinct: bool = False
-    link: Link | None = None
-    quality: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class Ranked:
-    """An order as it is said. by: None where only how many are wanted is said. entity: what is ranked. common: by how often."""
-
-    at: int
-    high: bool = True
-    limit: int = 0
-    by: Spec | None = None
-    entity: Link | None = None
-    common: bool = False
-    plain: bool = False  # "ordered by …": the rows stay what they are
-    said: str = ""
-
-
-@dataclass
-class Asked:
-    """What is asked.
-
-    subject: the noun behind "which" or "list". groups: links, or units of time, that rows are put together by. together: one number
-    for all is wanted. quotient: of the first two measures. direction: of an order that is said, True downwards.
-    """
-
-    specs: list[Spec] = field(default_factory=list)
-    ranked: Ranked | None = None
-    groups: list[tuple[Link | None, str]] = field(default_factory=list)
-    subject: Link | None = None
-    singular: bool = False
-    together: bool = False
-    quotient: bool = False
-    direction: bool | None = None
 
 
 class Asking:

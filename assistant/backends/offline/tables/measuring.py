@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assistant.backends.offline.tables.asking import Asking, Ranked, Spec
+from assistant.backends.offline.tables.asked import Ranked, Spec
+from assistant.backends.offline.tables.asking import Asking
 from assistant.backends.offline.tables.conditions import Comparison
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.meanings import Meanings

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from assistant.backends.offline.tables.asking import Ranked
+from assistant.backends.offline.tables.asked import Ranked
 from assistant.backends.offline.tables.calling import person
 from assistant.backends.offline.tables.heard import Heard
 from assistant.backends.offline.tables.linking import Link

@@ -10,7 +10,8 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from assistant.backends.offline.tables.asking import Asked, Asking
+from assistant.backends.offline.tables.asked import Asked
+from assistant.backends.offline.tables.asking import Asking
 from assistant.backends.offline.tables.conditions import Conditions, find_comparisons, flags
 from assistant.backends.offline.tables.grouping import Grouping
 from assistant.backends.offline.tables.heard import Heard
