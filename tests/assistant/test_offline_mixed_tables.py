@@ -145,6 +145,12 @@ def test_words_of_which_nothing_was_made_are_said() -> None:
         ("highest mood per gardener", "en", "highest mood for each gardener"),
         ("average hours of East vs North", "en", "average of hours for each plot where plot in East, North"),
         ("who worked the most hours?", "en", "the gardener with the highest total hours"),
+        ("mean hours per shift", "en", "average of hours"),
+        (
+            "how many repairs does a gardener have on average?",
+            "en",
+            "average of the number of rows of repairs_export for each gardener",
+        ),
     ],
 )
 def test_quantities_are_added_up_and_orders_invent_no_limit(question: str, language: str, understood: str) -> None:

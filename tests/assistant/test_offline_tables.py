@@ -177,6 +177,21 @@ def test_one_table_is_queried_as_a_structure(question: str, arguments: dict[str,
     assert call(question) == ("query_table", arguments)
 
 
+@pytest.mark.parametrize(
+    ("question", "understood"),
+    [
+        ("list the bakeries owned by Ada Quill", "bakery, owner of bakeries where owner = Ada Quill"),
+        ("slowest duration of each town", "highest bakes.duration_min for each town"),
+        ("how many different bakeries are in the bakes?", "number of different values of bakery"),
+        ("the 2 towns with the highest average bakes", "the top 2 towns by average of duration_min"),
+    ],
+)
+def test_what_is_said_beside_a_name_is_not_lost(question: str, understood: str) -> None:
+    reading = QUESTIONS.read(question, language="en", today=TODAY)
+    assert reading is not None
+    assert QUESTIONS.said(reading).split(" (bakes")[0] == understood
+
+
 def test_german_questions_and_numbers_are_read() -> None:
     grouped = call("Durchschnittlicher Betrag je Sorte", language="de")
     assert grouped is not None

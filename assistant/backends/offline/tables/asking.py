@@ -15,6 +15,7 @@ from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.models import Function
+from assistant.backends.offline.tables.naming import is_done
 from assistant.backends.offline.tables.schema import Schema
 from assistant.backends.offline.tables.sentence import Sentence
 from assistant.backends.offline.wording import words_of
@@ -35,6 +36,7 @@ _HOW_MUCH = re.compile(
 _ON_AVERAGE = re.compile(r"\bon average\b|\bim (?:durchschnitt|schnitt|mittel)\b|\bdurchschnittlich\b", re.IGNORECASE)
 _PAYS = re.compile(PAYING)
 _MOST_GROUPS = 3
+_ONE = frozenset({"a", "an", "one", "ein", "eine", "einer", "einem", "jeder", "jede", "jedes"})
 
 
 class Asking:
@@ -119,7 +121,7 @@ class Asking:
                 return link
             # "Bakeries opened", "depot opens": a noun and what it does.
             pays = bool(_PAYS.fullmatch(self.sentence.lower(behind.first))) and not self.is_numeric(link)
-            does = pays or (self._is_when(behind) and not behind.tables)
+            does = pays or is_done(self.sentence.tokens, behind.last) or (self._is_when(behind) and not behind.tables)
             measured = self.is_numeric(behind) or any(self.schema.is_spoilt(ref) for ref in behind.columns())
             if (pays or not measured) and not self._is_flag(link) and (does or not counted or self.is_numeric(link)):
                 return link
@@ -227,14 +229,9 @@ class Asking:
                 self.asked.ranked = limit or Ranked(mark.first, plain=True, high=bool(self.asked.direction))
                 self.asked.ranked.by = spec if spec.link or spec.counted else None
             return
-        ranked = self.asked.ranked
-        waiting = ranked is not None and ranked.by is None and not ranked.common and ranked.limit
-        if ranked and waiting and mark.what in {"by", "nach"}:
-            self.sentence.take(mark)
-            spec = self.spec(mark.last + 1)
-            ranked.by = spec if spec.link or spec.counted else None
+        if mark.what in {"by", "nach"} and self._is_ordered_by(mark):
             return
-        if mark.what == "by" and re.search(r"(?:ed|en|ght)$", before):  # "cited by", "written by"
+        if mark.what == "by" and mark.first and is_done(self.sentence.tokens, mark.first - 1):
             self.sentence.take(mark)
             return
         if TIME_UNITS.get(mark.what):
@@ -242,6 +239,25 @@ class Asking:
             self.asked.groups.append((None, TIME_UNITS[mark.what]))
             return
         self._take_groups(mark)
+
+    def _is_ordered_by(self, mark: Mark) -> bool:
+        """Whether "by" says what a ranking goes by: "top 3 endpoints by queries", "the largest depots by parcels a day"."""
+        ranked = self.asked.ranked
+        if ranked is None or ranked.common:
+            return False
+        by = ranked.by
+        said = by is not None and (by.functions or by.counted or self.is_numeric(by.link) or by.link != ranked.entity)
+        if said or not (ranked.limit if by is None else self._is_measured_at(mark.last + 1)):
+            return False
+        self.sentence.take(mark)
+        spec = self.spec(mark.last + 1)
+        ranked.by = spec if spec.link or spec.counted else None
+        return True
+
+    def _is_measured_at(self, place: int) -> bool:
+        """Whether a measure begins at a word."""
+        item = self.sentence.after(place)
+        return item.kind in {"aggregate", "count"} if isinstance(item, Mark) else self.is_numeric(item)
 
     def _take_groups(self, mark: Mark) -> None:
         self.sentence.take(mark)
@@ -342,8 +358,23 @@ class Asking:
         functions = next((spec.functions for spec in adverbs if not set(spec.functions) & {"min", "max"}), ())
         if self.sentence.marks_of("paying"):
             self._read_paying(functions)
+        if functions and len(self.asked.specs) == len(adverbs) + 1:  # "how many docks does a depot have on average"
+            self.asked.specs = [self._averaged(spec, functions) for spec in self.asked.specs if spec not in adverbs]
         if ranked and ranked.by and not ranked.by.functions and not ranked.by.counted and _ON_AVERAGE.search(self.sentence.text):
             ranked.by = replace(ranked.by, functions=("avg",))
+
+    def _averaged(self, spec: Spec, functions: tuple[Function, ...]) -> Spec:
+        """What is counted, with the function that stands apart from it: of a column of numbers, or of the count for each thing."""
+        if not spec.counted or spec.functions or spec.distinct:
+            return spec
+        if self.is_numeric(spec.link):
+            return replace(spec, functions=functions, counted=False)
+        things = [link for link in self.sentence.free_links() if self.sentence.lower(link.first - 1) in _ONE and not link.is_value]
+        if len(things) != 1 or self.asked.groups:
+            return spec
+        self.sentence.take(*things)
+        self.asked.groups.append((things[0], ""))
+        return replace(spec, functions=functions)
 
     def _read_paying(self, functions: tuple[Function, ...]) -> None:
         """Take "billed the most", "how much did we pay": money, though no column is named."""

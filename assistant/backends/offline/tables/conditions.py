@@ -32,6 +32,7 @@ _WORDED = (
 _LIKE = {"ends with": "contains"}  # what query_table has for it, where the end cannot be tested
 _OPPOSITE = {"=": "!=", "in": "not in", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 _NEAR = 4  # words between "not" and what it denies
+_SHUT = frozenset({"closed", "shut", "geschlossen", "zu"})  # the opposite of what a column of yes and no says of days
 _LASTING = {"took", "takes", "take", "taken", "lasted", "dauerte", "dauern"}
 _UNIT_WORDS = {"euro", "euros", "percent", "dollar", "dollars", "prozent", "pound", "pounds", "yen"}
 
@@ -139,9 +140,18 @@ class Conditions:
             if not self.meanings.is_asked(link) and not self.sentence.is_taken(link) and self.meanings.is_reached(ref.table):
                 denial = next((mark for mark in self.sentence.marks_of("not") if 0 < link.first - mark.last <= _NEAR), None)
                 self.sentence.take(*([denial] if denial else []))
-                value = no if denial else yes
+                value = no if bool(denial) != self._is_shut(link) else yes
                 self.sentence.take(link)
-                yield Condition(ref, "is null" if value is None else "=", value)
+                word = self.words.no if value == no else self.words.yes
+                said = f"= {word}" if isinstance(value, int) else ""  # 1 and 0 say little
+                yield Condition(ref, "is null" if value is None else "=", value, said)
+
+    def _is_shut(self, link: Link) -> bool:
+        """Whether "closed" is said of a flag: "closed on Saturday" over a column saturday."""
+        words = range(link.first - _NEAR, link.last + 2)
+        shut = [index for index in words if self.sentence.lower(index) in _SHUT and not link.first <= index <= link.last]
+        self.sentence.taken.update(shut)
+        return bool(shut)
 
     def timed(self, windows: list[Window]) -> Iterator[Condition]:
         """Tests against times."""

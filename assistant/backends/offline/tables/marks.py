@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from assistant.backends.offline.tables.kinds import HOW, PAYING, SCALES, Scale
+from assistant.backends.offline.tables.kinds import HOW, PAYING, PAYING_ASKED, SCALES, Scale
 from assistant.backends.offline.tables.mark_words import (
     COMPARISONS,
     DIRECTIONS,
@@ -48,6 +48,9 @@ class Mark:
     count: int = 0
     numbers: tuple[float, ...] = ()
     quality: tuple[str, ...] = ()
+
+
+_PAYING_VERB = re.compile(r"\w+")
 
 
 def find_marks(text: str, tokens: Sequence[Token], *, language: str) -> list[Mark]:
@@ -139,6 +142,10 @@ class _Finder:
                 self.add(match, Mark("how", 0, 0, match[0], quality=scale.kind))
         for match in self.matches(PAYING):
             self.add(match, Mark("paying", 0, 0, match[0]))
+        for match in self.matches(PAYING_ASKED):
+            verb = _PAYING_VERB.match(match.string, match.end())
+            if verb:
+                self.add(verb, Mark("paying", 0, 0, verb[0]))
 
 
 def count_of(text: str) -> int:

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from assistant.backends.offline.tables.asked import Ranked, Spec
 from assistant.backends.offline.tables.asking import Asking
 from assistant.backends.offline.tables.conditions import Comparison
-from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.linking import Candidate, Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Function, Group, Measure, Scalar
 from assistant.backends.offline.tables.schema import Ref
+from assistant.backends.offline.tables.vocabulary import name_words, stem
 
 RATES = frozenset({"avg", "median"})
 COUNTS = frozenset({"count", "count_distinct"})
@@ -63,6 +64,10 @@ class Measuring:
             if self.asking.is_numeric(link) and any(ref.table in tables for ref in link.columns()):
                 self.asking.sentence.take(link)
                 return link
+        for table in tables:  # "average latency" over a table of that name with one measure
+            numbers = [ref for ref in self.schema.columns(table) if self.schema.is_measure(ref)]
+            if len(numbers) == 1:
+                return Link(named.first, named.last, (Candidate(numbers[0], named.score),))
         return named
 
     def _number(self, link: Link, function: Function, *, counted: bool) -> Measure | None:
@@ -79,6 +84,9 @@ class Measuring:
         tables = self.meanings.tables(link)
         if tables and not distinct:
             return Measure("count", min(tables, key=lambda table: -self.meanings.support.get(table, 0.0)))
+        repeated = self._repeated(link, tables)
+        if tables and not link.columns() and repeated is not None:
+            return Measure("count_distinct", repeated.table, repeated)
         if tables and not link.columns():
             key = self.schema.key(tables[0])
             return (
@@ -92,6 +100,12 @@ class Measuring:
         if self.schema.is_date(ref) or (self.schema.is_unique(ref) and not distinct):
             return Measure("count", ref.table)
         return Measure("count_distinct", ref.table, ref)
+
+    def _repeated(self, link: Link, tables: Sequence[str]) -> Ref | None:
+        """The column that holds what a table is called by, several times: carrier_code in carrier_codes."""
+        said = {stem(self.asking.sentence.lower(index)) for index in range(link.first, link.last + 1)}
+        refs = [ref for table in tables[:1] for ref in self.schema.columns(table) if not self.schema.is_unique(ref)]
+        return next((ref for ref in refs if said <= set(map(stem, name_words(ref.column)))), None)
 
     def order(self, ranked: Ranked, measures: Sequence[Measure], *, together: bool) -> Measure | Group | None:
         """What a ranking goes by."""

@@ -31,7 +31,7 @@ class Measure:
 class Condition:
     """A test of a column. op: as query_table has them. value: a scalar, a tuple of them, or None for "is null".
 
-    said: the words of the question that it was made of, where they are a number or a time.
+    said: how it is told, where it is of a number or a time (the words of the question), or of yes and no.
     """
 
     ref: Ref

@@ -34,6 +34,8 @@ class TablePhrases:
     also: str
     spread: str
     missing: str
+    yes: str
+    no: str
     nothing: str
     fallback: str
     goes_on: str
@@ -99,6 +101,8 @@ _PHRASES = {
         also=" with a row in {table}",
         spread="average of the {measure}",
         missing="{column} is missing",
+        yes="yes",
+        no="no",
         nothing="No row of the tables answers this.",
         fallback="The tables did not answer this ({reason}); from the documents:",
         goes_on="The list goes on.",
@@ -160,6 +164,8 @@ _PHRASES = {
         also=" mit Zeile in {table}",
         spread="Durchschnitt der {measure}",
         missing="{column} fehlt",
+        yes="ja",
+        no="nein",
         nothing="Keine Zeile der Tabellen beantwortet das.",
         fallback="Die Tabellen haben das nicht beantwortet ({reason}); aus den Dokumenten:",
         goes_on="Die Liste geht weiter.",

@@ -73,6 +73,8 @@ def _owner(heard: Heard, order: Ranked) -> Link | None:
 
 def _extreme(heard: Heard, by: Measure, order: Ranked) -> Reading | None:
     """The highest or lowest value itself, of all rows or of each group."""
+    if by.function == "sum" and order.by and not order.by.functions:  # "the largest number of docks"
+        by = replace(by, function="")
     if by.ref is None or (by.function in {*RATES, "sum", *COUNTS} and not heard.groups):
         return None
     function: Function = by.function or ("max" if order.high else "min")

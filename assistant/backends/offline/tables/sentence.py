@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from assistant.backends.offline.tables.kinds import PAYING_NOUNS
 from assistant.backends.offline.tables.linking import Candidate, Link, Linker, agreed
 from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark, find_marks
@@ -201,4 +202,6 @@ def _outweighs(mark: Mark, links: list[Link]) -> bool:
     """Whether a mark says more than the links over its words: "billed" asks for money, though "amount" is a synonym of it."""
     if any(link.is_value or link.last > link.first for link in links):
         return False
-    return mark.kind in {"compare", "limit", "most"} or (mark.kind == "paying" and all(link.score < _SURE for link in links))
+    if mark.kind == "paying":  # "did they invoice" is no table of invoices
+        return all(link.score < _SURE or (mark.what in PAYING_NOUNS and link.tables) for link in links)
+    return mark.kind in {"compare", "limit", "most"}
