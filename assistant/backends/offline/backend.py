@@ -31,6 +31,7 @@ _HITS = 10  # as many as keep most of their text within the budget of a result
 _LONGEST_QUERY = 2000
 _PREFIX = "offline_"
 _MARKS = re.compile(r"[\"“”„«»]")  # in the answer they would pass for words of a document
+_FOR_MODELS = re.compile(r"bad arguments|JSON|unknown tool|query_table|run_sql")
 _IN_SEARCHES = frozenset({"category", "tags", "after", "before"})
 _TOOLS = {
     "search": ("hybrid_search", "keyword_search", "vector_search"),
@@ -39,6 +40,7 @@ _TOOLS = {
     "list": ("filter_documents",),
     "count": ("count_documents", "filter_documents"),
 }
+_ANY = tuple(dict.fromkeys(name for names in _TOOLS.values() for name in names))  # rather than none
 
 
 class Offline:
@@ -66,7 +68,7 @@ class Offline:
         question, plan, reading = meant.text, meant.plan, meant.reading
         asked = [result for result in results if result.name in TOOLS]
         failed = next((result for result in asked if result.is_error), None)
-        if reading is not None and failed is None:
+        if reading is not None and failed is None and (asked or request.may_call):
             yield from self._over_tables(reading, asked, request)
             return
         results = [result for result in results if result.name not in TOOLS]
@@ -78,7 +80,7 @@ class Offline:
         answer = compose(plan, question, results, lacking=_lacking(plan, self._catalogue))
         text = answer.text
         if failed is not None and reading is not None:
-            reason = _MARKS.sub("", " ".join(failed.content.removeprefix("Error:").split()))
+            reason = _reason(failed, reading)
             text = f"{table_phrases(reading.language).fallback.format(reason=reason)}\n\n{text}"
         yield TextDelta(text)
         yield Reply(Message("assistant", text), model=self.name, outcome=answer.outcome)
@@ -114,7 +116,7 @@ class Offline:
     def _over_tables(
         self, reading: Reading, results: Sequence[ToolResult], request: Request
     ) -> Generator[TextDelta | Reply, None, None]:
-        """The next call of a question over tables, or its answer."""
+        """The next call of a question over tables, or its answer. A Reading has a first call, as `TableQuestions.read` sees to."""
         values = [read_result(result) or {} for result in results]
         called = self._tables.call(reading, values) if request.may_call else None
         if called is not None:
@@ -127,7 +129,7 @@ class Offline:
                 notices=() if results else (understood,),
             )
             return
-        text, outcome = self._tables.answer(reading, values) if values else (phrases(reading.language).no_tool, "partial")
+        text, outcome = self._tables.answer(reading, values)
         yield TextDelta(text)
         yield Reply(Message("assistant", text), model=self.name, outcome=outcome)
 
@@ -143,6 +145,12 @@ class Offline:
         """Nothing is held."""
 
 
+def _reason(failed: ToolResult, reading: Reading) -> str:
+    """Why a query failed, for a person: what the tool tells a model to write instead is not for them."""
+    reason = _MARKS.sub("", " ".join(failed.content.removeprefix("Error:").split()))
+    return table_phrases(reading.language).no_query if _FOR_MODELS.search(reason) else reason
+
+
 def _turn(messages: Sequence[Message]) -> tuple[list[str], list[ToolResult]]:
     """The questions so far and the results after the last one. That no more calls are possible is no question."""
     places = [place for place, message in enumerate(messages) if message.role == "user" and message.text != LAST_REQUEST]
@@ -154,7 +162,7 @@ def _turn(messages: Sequence[Message]) -> tuple[list[str], list[ToolResult]]:
 def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> ToolCall | None:
     """The call to make next; None when the results are all that the plan wants."""
     declared = {tool.name: tool for tool in request.tools}
-    chosen = next((name for name in _TOOLS[plan.intent] if name in declared), None)
+    chosen = next((name for name in (*_TOOLS[plan.intent], *_ANY) if name in declared), None)
     if chosen is None:
         return None
     if not results:
