@@ -198,6 +198,13 @@ def test_a_withheld_document_is_refused_as_one_that_does_not_exist(library: Libr
     assert refusal(there) == refusal(missing)
 
 
+def test_a_search_that_finds_nothing_speaks_of_no_scope(library: Library) -> None:
+    box = talk(library, cloud()).toolbox
+    content = box.run(ToolCall("1", "keyword_search", '{"query": "zzz"}')).result.content
+    assert "scope" not in content
+    assert "of the" not in content
+
+
 def test_the_turn_says_what_was_withheld_and_that_it_would_have_been_found(library: Library) -> None:
     search = ("1", "keyword_search", '{"query": "gateway timeouts"}')
     turn = turn_of(talk(library, cloud(says("", search), says("Done."))), "what happened?")
