@@ -157,9 +157,9 @@ class OllamaServer:
 
 def refused(model: str, status: int | None, said: str) -> ProviderError:
     """The error of a question about models, which has few ways to fail."""
-    return ProviderError(
-        f"{named(PROVIDER, model)} answered {status}: {one_line(str(said))}", provider=PROVIDER, model=model, status=status
-    )
+    # An error within a stream comes without a status, which the package makes -1.
+    how = "said" if status is None or status < 0 else f"answered {status}"
+    return ProviderError(f"{named(PROVIDER, model)} {how}: {one_line(str(said))}", provider=PROVIDER, model=model, status=status)
 
 
 def is_cloud(model: str) -> bool:
