@@ -116,7 +116,7 @@ def terminal(width: int) -> Callable[..., None]:
 
     def made(self: render.Terminal, stream: object) -> None:
         self.stream = stream  # type: ignore[assignment]
-        self.interactive, self._styled, self._linked, self.width = True, False, False, width
+        self.interactive, self.styled, self._linked, self.width = True, False, False, width
 
     return made
 
@@ -281,7 +281,7 @@ def asked(archivist: Archivist, monkeypatch: pytest.MonkeyPatch, note: Path, *op
     """How a question is asked with these options."""
     seen: list[ask_command.Options] = []
     archivist("index", str(note), "-l", "./x.db")
-    monkeypatch.setattr(ask_command, "ask", lambda _, __, ___, how: seen.append(how))
+    monkeypatch.setattr(ask_command, "ask", lambda _, __, ___, how, *____: seen.append(how))
     done = archivist("ask", "-l", "./x.db", "-m", "offline", "what waits?", *options)
     assert done.code == 0, done.err
     return seen[0]
