@@ -5,6 +5,7 @@ A comment above a block says what is special about it:
     <!-- run: evals -->        needs ARCHIVIST_EVALS
     <!-- run: exit 1 -->       its last command ends so
     <!-- run: python -->       an indented block that is a program
+    <!-- run: parsed: WHY -->  its commands are taken apart, not run
     <!-- run: no: WHY -->      shown only
 """
 
