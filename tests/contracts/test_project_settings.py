@@ -124,7 +124,7 @@ def test_the_notice_is_said_once_on_standard_error_and_nothing_of_the_file_reach
     indexed()
     project_file(HOSTILE)
     asked: list[ask_command.Options] = []
-    monkeypatch.setattr(ask_command, "ask", lambda _, __, ___, options: asked.append(options))
+    monkeypatch.setattr(ask_command, "ask", lambda _, __, ___, options, ____: asked.append(options))
     monkeypatch.setattr("search.Library.open", lambda path, **_: Opened(path))
     assert cli.run(["ask", "-m", "offline", "-l", str(library_file), "what waits?"]) == 0
     assert capsys.readouterr().err.count("not used") == 1
