@@ -71,6 +71,7 @@ def place(tmp_path: Path, remembering: Remembering, monkeypatch: pytest.MonkeyPa
     for name, text in NOTES.items():
         (home / "notes" / name).write_text(text, encoding="utf-8")
     (checkout / "error.log").write_text("upstream did not answer in time\nTR-5040 GatewayUpstreamSlow\n", encoding="utf-8")
+    (checkout / "style.md").write_text("Answer in one sentence.\n", encoding="utf-8")
     (checkout / "questions.txt").write_text("who is on call?\nwhat is TR-5040?\n", encoding="utf-8")
     first = (ROOT / "data" / "evals" / "assistant.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:3]
     (checkout / "cases.jsonl").write_text("".join(first), encoding="utf-8")
@@ -133,6 +134,8 @@ def done(
     if words[0].rpartition("/")[2] != "archivist":
         return  # make, python and what reads our output: other tests run these
     words = [os.path.expandvars(re.sub(r"^~(?=/|$)", os.environ["HOME"], word)) for word in words[1:]]
+    if any("$ARCHIVIST_EVALS" in word for word in words):
+        return  # what is not there cannot be named
     if not runs or not words or CLOUDS.search(command.line) or any(need <= set(words) for need in STAYING):
         parsed(words, where)
         return
