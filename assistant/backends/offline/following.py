@@ -229,7 +229,7 @@ def _variants(before: Followed, said: str, read: Read) -> Iterator[str]:
 
 def _other_values(was: Reading, now: Reading) -> bool:
     """Whether the same is asked of the same columns, with other values."""
-    rest = replace(now, conditions=was.conditions, over=was.over, unsure=was.unsure, unread=was.unread, language=was.language)
+    rest = replace(_as_sure(now, was), conditions=was.conditions, over=was.over, language=was.language)
     return rest == was and _columns(was) == _columns(now) and _tests(was) != _tests(now)
 
 
@@ -242,7 +242,12 @@ def _other_measure(was: Reading, now: Reading) -> bool:
 def _other_rank(was: Reading, now: Reading) -> bool:
     """Whether as much is asked of more or fewer rows, or of those at the other end."""
     inner = now.over is None if was.over is None else now.over is not None and _other_rank(was.over, now.over)
-    return inner and replace(now, ranking=was.ranking, over=was.over, unsure=was.unsure, unread=was.unread) == was
+    return inner and replace(_as_sure(now, was), ranking=was.ranking, over=was.over) == was
+
+
+def _as_sure(now: Reading, was: Reading) -> Reading:
+    """A reading with the doubts of another: how sure the rules are of it does not tell what is asked."""
+    return replace(now, unsure=was.unsure, unread=was.unread, doubt=was.doubt, certain=was.certain)
 
 
 def _columns(reading: Reading) -> list[str]:
