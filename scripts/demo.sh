@@ -13,7 +13,7 @@ show() {
 }
 
 mkdir -p "$(dirname "$ARCHIVIST_LIBRARY")"
-export XDG_STATE_HOME=build ARCHIVIST_MODEL=offline  # the person's own last question stays as it is
+export XDG_STATE_HOME="$PWD/build" ARCHIVIST_MODEL=offline  # the person's own last question stays as it is
 show index data/library
 show search "gateway timeout" --category runbooks --during "last month" -n 2 --explain
 show search "retry_budget" --mode keyword -n 3
@@ -27,4 +27,4 @@ show ask -m replay:data/recordings/recover.jsonl --trace \
 show ask -m replay:data/recordings/go_tutorials.jsonl --trace "find all Go tutorials about concurrency from the last month"
 show ask -m offline "find all Go tutorials about concurrency from the last month"
 rm -rf build/evaluation
-show evaluate data/evals/assistant.jsonl -m offline -n 24 --run build/evaluation --report build/report.html
+show evaluate data/evals/assistant.jsonl -m offline -n 24 -l "$ARCHIVIST_LIBRARY" --run build/evaluation --report build/report.html
