@@ -155,9 +155,9 @@ class _Session:
         limits = {name: value for name, value in asdict(given.limits).items() if value is not None}
         head = keeping.head_of(name, file, questions.cases, library, today=asked_day, limits=limits, **kept, **self._reranked())
         run = keeping.opened(given.run, head, questions.cases, plan)
+        runner = Runner(run, plan, questions, self._told)
         if library is not None:
             self._measure_searches(run, library, questions.cases)
-        runner = Runner(run, plan, questions, self._told)
         return run, self._ran(run, runner, chosen) if chosen else None, runner
 
     def _cases(self, replayed: Run | None) -> tuple[str, Path | None, list[Case]]:
@@ -309,7 +309,7 @@ class _Session:
             render.out().write(settings.redact(render.as_json(told)))
         else:
             lines = summary.of_run(run)
-            lines += ["", *summary.of_comparison(comparison, earlier.head.name)] if comparison and earlier else []
+            lines += ["", *summary.of_comparison(comparison, earlier.folder.name)] if comparison and earlier else []
             for line in lines:
                 render.out().write(settings.redact(line))
         left_out = dict(finish.left_out) if finish else {}
