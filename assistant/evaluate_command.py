@@ -6,6 +6,7 @@ Figures and JSON go to standard output; what is asked, what it costs and what fe
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +98,9 @@ def _give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
             render.out().write(render.as_json(row))
         return
     added = proposing.write(rows, output)
-    render.err().write(render.one_line(f"{output}: {counted(added, 'case')} added; edit what is expected before you rely on it"))
+    told = [f"{counted(added, 'case')} added; edit what is expected before you rely on it"] if added else []
+    told += [f"{counted(len(rows) - added, 'case')} there already"] if added < len(rows) else []
+    render.err().write(render.one_line(f"{output}: {', '.join(told)}"))
 
 
 def jobs_from(given: Sequence[str]) -> dict[str, int]:
@@ -132,6 +135,8 @@ class _Session:
             raise UsageError("give one of FILE, --beir, --bfcl and --nl2sql")
         if given.rerank and (given.bfcl or given.nl2sql):
             raise UsageError("--rerank measures searches: give FILE or --beir, not --bfcl or --nl2sql")
+        if given.report is not None:
+            _check_writable(given.report)
         earlier = keeping.found(given.compare) if given.compare else None
         run, finish, runner = self._beir(given.beir) if given.beir else self._asked()
         return self._shown(run, finish, runner, earlier)
@@ -354,6 +359,17 @@ class _Session:
         started = time.monotonic()
         yield
         self._seconds[what] = round(self._seconds.get(what, 0.0) + time.monotonic() - started, 1)
+
+
+def _check_writable(report: Path) -> None:
+    """Raise UsageError, before anything is asked and paid for, where a report cannot be written."""
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        may = os.access(report.parent, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise UsageError(f"--report: {report}: {error.strerror}", "name another file") from None
+    if not may:
+        raise UsageError(f"--report: {report.parent} is not yours to write to", "name another file")
 
 
 def default_file() -> Path:

@@ -397,4 +397,4 @@ def _span(days: Sequence[str | None]) -> DateRange:
         raise _WrongError('"dates": want a first day, a last day, or both')
     if first is not None and last is not None and first > last:
         raise _WrongError(f'"dates": {first} is after {last}')
-    return DateRange(first and first.isoformat(), last and last.isoformat())
+    return DateRange(first.isoformat() if first else None, last.isoformat() if last else None)
