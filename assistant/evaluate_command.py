@@ -6,6 +6,7 @@ Figures and JSON go to standard output; what is asked, what it costs and what fe
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -98,7 +99,9 @@ def give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
             render.out().write(render.as_json(row))
         return
     added = proposing.write(rows, output)
-    render.err().write(render.one_line(f"{output}: {counted(added, 'case')} added; edit what is expected before you rely on it"))
+    told = [f"{counted(added, 'case')} added; edit what is expected before you rely on it"] if added else []
+    told += [f"{counted(len(rows) - added, 'case')} there already"] if added < len(rows) else []
+    render.err().write(render.one_line(f"{output}: {', '.join(told)}"))
 
 
 def jobs_from(given: Sequence[str]) -> dict[str, int]:
@@ -134,6 +137,8 @@ class _Session:
             raise UsageError("give one of FILE, --beir, --bfcl and --nl2sql")
         if given.rerank and (given.bfcl or given.nl2sql):
             raise UsageError("--rerank measures searches: give FILE or --beir, not --bfcl or --nl2sql")
+        if given.report is not None:
+            _check_writable(given.report)
         earlier = keeping.found(given.compare) if given.compare else None
         self._reranker = self._found_reranker()  # before anything is indexed or asked: it may be missing
         run, finish, runner = self._beir(given.beir) if given.beir else self._asked()
@@ -158,9 +163,9 @@ class _Session:
         limits = {name: value for name, value in asdict(given.limits).items() if value is not None}
         head = keeping.head_of(name, file, questions.cases, library, today=asked_day, limits=limits, **kept, **self._reranked())
         run = keeping.opened(given.run, head, questions.cases, plan)
+        runner = Runner(run, plan, questions, self._told)
         if library is not None:
             self._measure_searches(run, library, questions.cases)
-        runner = Runner(run, plan, questions, self._told)
         return run, self._ran(run, runner, chosen) if chosen else None, runner
 
     def _cases(self, replayed: Run | None) -> tuple[str, Path | None, list[Case]]:
@@ -312,7 +317,7 @@ class _Session:
             render.out().write(settings.redact(render.as_json(told)))
         else:
             lines = summary.of_run(run)
-            lines += ["", *summary.of_comparison(comparison, earlier.head.name)] if comparison and earlier else []
+            lines += ["", *summary.of_comparison(comparison, earlier.folder.name)] if comparison and earlier else []
             for line in lines:
                 render.out().write(settings.redact(line))
         left_out = dict(finish.left_out) if finish else {}
@@ -357,6 +362,17 @@ class _Session:
         started = time.monotonic()
         yield
         self._seconds[what] = round(self._seconds.get(what, 0.0) + time.monotonic() - started, 1)
+
+
+def _check_writable(report: Path) -> None:
+    """Raise UsageError, before anything is asked and paid for, where a report cannot be written."""
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        may = os.access(report.parent, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise UsageError(f"--report: {report}: {error.strerror}", "name another file") from None
+    if not may:
+        raise UsageError(f"--report: {report.parent} is not yours to write to", "name another file")
 
 
 def default_file() -> Path:

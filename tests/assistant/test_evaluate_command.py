@@ -148,6 +148,32 @@ def test_the_cost_is_told_before_and_what_the_cap_left_out_ends_with_1(
     assert len(own.asked) < 4
 
 
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_asked(run: Any, cases: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    code, out, err = run(str(cases), *QUICK, "--report", str(tmp_path / "file" / "report.html"), "--run", str(tmp_path / "run"))
+    assert (code, out) == (2, "")
+    assert "--report: " in err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["CASES", *QUICK, "--run", "FILE/run"], "a run cannot be kept there"),
+        (["--from-library", "2", "-o", "FILE/cases.jsonl"], "cannot be"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told(
+    run: Any, cases: Path, tmp_path: Path, library_file: Path, arguments: list[str], told: str
+) -> None:
+    (tmp_path / "file").touch()
+    given = [argument.replace("CASES", str(cases)).replace("FILE", str(tmp_path / "file")) for argument in arguments]
+    code, _, err = run(*given, "-l", str(library_file))
+    assert code == 1
+    assert told in err
+    assert str(tmp_path / "file") in err
+
+
 def test_documents_are_indexed_first(run: Any, cases: Path, folder: Path) -> None:
     told = json.loads(run(str(cases), *QUICK, "--documents", str(folder), "--json")[1])
     assert told["models"]["offline"]["answer"]["mean"] == 1

@@ -63,6 +63,14 @@ def test_dates_as_resolved_are_set_apart_from_the_filters() -> None:
         (line(id="b", expect={"tolerance": 1.5}), '"tolerance": got'),
         (line(id="b", expect={"absent": "no"}), '"absent": got'),
         (line(id="b", scope={"metadata": ["status"]}), '"scope": '),
+        (line(id="b", scope={"during": "when pigs fly"}), """"scope": during: 'when pigs fly' is not understood"""),
+        (line(id="b", scope={"tags": ["x"] * 3000}), "want 500 at most"),
+        (line(id="b", expect={"filters": {"before": "soon"}}), '"filters": before: '),
+        (line(id="b", expect={"filters": {"range": ["2026-02-01", "2026-01-01"]}}), "ends (2026-01-01) before it begins"),
+        (line(id="b", expect={"dates": {"start": "2026-02-01", "end": "2026-01-01"}}), "2026-02-01 is after 2026-01-01"),
+        (line(id="b", expect={"dates": {"start": None}}), "want a first day, a last day, or both"),
+        ('{"id": "b", "question": "q", "question": "r"}', '"question" stands twice'),
+        ('{"id": "b", "question": "q", "expect": {"absent": true, "absent": false}}', '"absent" stands twice'),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(second: str, told: str, tmp_path: Path) -> None:
@@ -85,6 +93,8 @@ def test_scope_and_days_are_filters() -> None:
     assert case.scope.category == ("runbooks",)
     assert [(one.key, one.operator, one.value) for one in case.scope.metadata] == [("status", "=", "open")]
     assert case.expect.dates == DateRange("2026-01-01", None)
+    (case,) = cases_from(line(expect={"dates": {"end": "20260131"}}), "x")
+    assert case.expect.dates == DateRange(None, "2026-01-31")
 
 
 @pytest.mark.parametrize(
