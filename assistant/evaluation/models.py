@@ -79,7 +79,7 @@ def of_run(run: Run) -> list[Model]:
     models = []
     for name in run.head.models:
         kept = {
-            (result.case, result.repeat): run.folder / "recordings" / result.recording
+            (result.case, result.repeat): run.folder / "recordings" / _bare(result.recording, run)
             for result in run.results
             if result.model == name and result.recording
         }
@@ -88,6 +88,15 @@ def of_run(run: Run) -> list[Model]:
     if not models:
         raise UserError(f"{run.folder}: holds no recording", "a run keeps one for every question that was answered")
     return models
+
+
+def _bare(name: str, run: Run) -> str:
+    """The name of a recording, which lies in its run's own folder and nowhere else."""
+    if Path(name).name != name:
+        raise UserError(
+            f"{run.folder / 'results.jsonl'}: the recording {name[:80]!r} is not in this run", "use the run as it was made"
+        )
+    return name
 
 
 def _recordings(place: Path, cases: Sequence[Case]) -> dict[tuple[str, int], Path]:

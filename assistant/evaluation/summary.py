@@ -32,8 +32,9 @@ def of_run(run: Run) -> list[str]:
     library = run.head.library
     head = f"{run.head.name}: {counted(len(run.cases), 'case')}"
     head += f", {run.head.repeats} times" if run.head.repeats > 1 else ""
-    if library.get("documents"):
-        head += f", {counted(int(library['documents']), 'document')}, {counted(int(library['passages']), 'passage')}"
+    for name in ("document", "passage"):
+        number = library.get(f"{name}s")
+        head += f", {counted(number, name)}" if isinstance(number, int) and number else ""
     lines = [_cut(head)]
     searches = {
         mode: _shown({measure: found[measure] for measure in RETRIEVAL if measure in found})
