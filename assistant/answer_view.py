@@ -7,6 +7,7 @@ written; links are shown as text.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -16,6 +17,7 @@ from assistant.citations import Checked, origin, source
 from assistant.conversation import Turn, Withheld
 from assistant.errors import ArchivistError
 from assistant.events import CallFinished, Event, StepFinished, StepStarted
+from search.counting import counted
 
 _ARGUMENTS_SHOWN = 300
 
@@ -80,10 +82,10 @@ def footer(turn: Turn, terminal: render.Terminal) -> None:
         parts.append(f"scope: {turn.scope}")
     if turn.outcome != "answer":
         parts.append({"question": "a question back", "absent": "not found", "partial": "partial"}[turn.outcome])
-    parts += [_several(turn.steps, "step"), _several(calls, "call")]
+    parts += [counted(turn.steps, "step"), counted(calls, "call")]
     if turn.usage.total_tokens:
         parts.append(f"{turn.usage.total_tokens:,} tokens")
-        parts.append(_cost(turn.usage.cost))
+        parts.append(cost_in_words(turn.usage.cost))
     parts.append(f"{turn.seconds:.1f} s")
     terminal.write()
     said = [verdict_line(turn.checked)]
@@ -102,24 +104,16 @@ def _fitted(text: str, terminal: render.Terminal) -> list[str]:
 
 def withheld_line(withheld: Withheld) -> str:
     """What the model was not given: "withheld from this model: 4 documents (private), 2 of them among what was looked for"."""
-    line = f"withheld from this model: {_several(withheld.documents, 'document')} ({', '.join(withheld.patterns)})"
+    line = f"withheld from this model: {counted(withheld.documents, 'document')} ({', '.join(withheld.patterns)})"
     return f"{line}, {withheld.hits} of them among what was looked for" if withheld.hits else line
 
 
 def verdict_line(checked: Checked) -> str:
     """What the check of an answer found: "checked: 3 citations retrieved, 2 quotations verified, 1 number not found"."""
-    counts: dict[str, int] = {}
-    for citation in checked.citations:
-        _count(counts, "citation", citation.verdict)
-    for quote in checked.quotes:
-        _count(counts, "quotation", quote.verdict)
-    for number in checked.numbers:
-        _count(counts, "number", number.verdict)
-    return f"checked: {', '.join(_several(count, *what.split(' ', 1)) for what, count in counts.items())}" if counts else ""
-
-
-def _count(counts: dict[str, int], what: str, verdict: str) -> None:
-    counts[f"{what} {verdict}"] = counts.get(f"{what} {verdict}", 0) + 1
+    kinds = (("citation", checked.citations), ("quotation", checked.quotes), ("number", checked.numbers))
+    counts = Counter((noun, one.verdict) for noun, found in kinds for one in found)
+    told = ", ".join(f"{counted(count, noun)} {verdict}" for (noun, verdict), count in counts.items())
+    return f"checked: {told}" if told else ""
 
 
 def trace(event: Event, terminal: render.Terminal) -> None:
@@ -135,7 +129,7 @@ def trace(event: Event, terminal: render.Terminal) -> None:
 
 def step_line(event: StepFinished) -> str:
     """A request to the model on one line: tokens, cost, milliseconds."""
-    spent = f"{event.usage.input_tokens:,}+{event.usage.output_tokens:,} tokens, {_cost(event.usage.cost)}, "
+    spent = f"{event.usage.input_tokens:,}+{event.usage.output_tokens:,} tokens, {cost_in_words(event.usage.cost)}, "
     return f"step {event.step}  {event.model}  {spent if event.usage.total_tokens else ''}{event.seconds * 1000:.0f} ms"
 
 
@@ -197,11 +191,8 @@ def error_lines(problem: ArchivistError) -> list[str]:
     return [render.safe(settings.redact(line)) for line in lines]
 
 
-def _several(count: int, word: str, more: str = "") -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}{f' {more}' if more else ''}"
-
-
-def _cost(cost: float | None) -> str:
+def cost_in_words(cost: float | None) -> str:
+    """What was paid, in US dollars, as far as it is known."""
     if cost is None:
         return "cost unknown"
     return "$0" if cost == 0 else f"${cost:.4f}"

@@ -19,7 +19,7 @@ from assistant import backends, settings
 from assistant.conversation import Conversation
 from assistant.errors import UserError
 from assistant.scoping import scope_words
-from assistant.turn import Answered, Snapshot, Turn
+from assistant.turn import Answered, Snapshot, Turn, answered
 
 if TYPE_CHECKING:
     from assistant.backends.base import Backend
@@ -76,10 +76,7 @@ class Assistant:
         Raises ProviderError when the model cannot be reached, UserError for what the caller must change; the conversation then
         stands as before the question.
         """
-        for event in self.stream(question, attached):
-            if isinstance(event, Answered):
-                return event.turn
-        raise UserError("the turn ended without an answer")
+        return answered(self.stream(question, attached))
 
     def stream(self, question: str, attached: str = "") -> Iterator[Event | Answered]:
         """Ask a question and watch: events as they happen, the last of which is Answered with the Turn. Closing it ends it."""

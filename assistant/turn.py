@@ -6,12 +6,13 @@ In: how the loop ended and what was found. Out: frozen records, which histories,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assistant import prompts, render, settings
 from assistant.citations import Checked
-from assistant.events import CallFinished, Ended
+from assistant.errors import UserError
+from assistant.events import CallFinished, Ended, Event
 from assistant.messages import Message, Outcome, Usage
 from assistant.tools import Evidence
 from search import Coverage
@@ -70,6 +71,17 @@ class Answered:
     """The last event of a turn."""
 
     turn: Turn
+
+
+def answered(events: Iterable[Event | Answered]) -> Turn:
+    """The turn that a question ends with; its events are taken to their end, where the conversation takes the turn in.
+
+    Raises what the events raise, UserError when they end without an answer.
+    """
+    turns = [event.turn for event in events if isinstance(event, Answered)]
+    if not turns:
+        raise UserError("the turn ended without an answer")
+    return turns[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +172,7 @@ __all__ = [
     "Snapshot",
     "Turn",
     "Withheld",
+    "answered",
     "composed",
     "evidence_of",
     "outcome",

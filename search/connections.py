@@ -108,7 +108,7 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
 
     At its end the tables are settled: what documents have left behind is dropped, what remains has the name that it should.
     """
-    with _transaction(connection, "BEGIN IMMEDIATE"):
+    with transaction(connection, "BEGIN IMMEDIATE"):
         yield
         settle(connection)
 
@@ -116,7 +116,7 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def staging(connection: sqlite3.Connection) -> Iterator[None]:
     """A transaction that writes temporary tables only: it reads one state of the library and locks out nobody."""
-    with _transaction(connection, "BEGIN"):
+    with transaction(connection, "BEGIN"):
         yield
 
 
@@ -129,7 +129,7 @@ def index_lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
     lock = path.with_name(path.name + ".lock")
     while True:
         try:
-            _make_folder(lock.parent)
+            make_folder(lock.parent)
             handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise LibraryError(f"cannot write beside {path}: {error.strerror}", "name another place with --library") from error
@@ -172,7 +172,8 @@ def checkpoint(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """What is done is kept as a whole, or not at all. begin: the statement that begins it, "BEGIN IMMEDIATE" to write."""
     connection.execute(begin)
     try:
         yield
@@ -254,13 +255,13 @@ def _check_version(connection: sqlite3.Connection, path: Path, *, writing: bool 
 
 def _make_file(path: Path) -> None:
     try:
-        _make_folder(path.parent)
+        make_folder(path.parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise LibraryError(f"cannot make a library at {path}: {error.strerror}", "name another place with --library") from error
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder for its owner alone; the ones above it too, for which mkdir's own `parents` would take the usual mode."""
     for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)

@@ -44,6 +44,17 @@ _TURN_OPTIONS = (
 )
 
 
+def model_option(command: options.Command) -> options.Command:
+    """-m, --model."""
+    return click.option(
+        "-m",
+        "--model",
+        metavar="PROVIDER:MODEL",
+        shell_complete=completing.models,
+        help="Such as ollama:qwen3:8b or offline; else the saved one.",
+    )(command)
+
+
 def turn_options(command: options.Command) -> options.Command:
     """What holds for each turn, of one question as of many."""
     for option in reversed(_TURN_OPTIONS):
@@ -53,13 +64,7 @@ def turn_options(command: options.Command) -> options.Command:
 
 @click.command(cls=Page)
 @click.argument("question", required=False)
-@click.option(
-    "-m",
-    "--model",
-    metavar="PROVIDER:MODEL",
-    shell_complete=completing.models,
-    help="Such as ollama:qwen3:8b or offline; else the saved one.",
-)
+@model_option
 @options.library_option
 @options.embedder_option
 @options.filter_options

@@ -8,19 +8,13 @@ from typing import Any
 
 import click
 
-from assistant import completing, options, render, settings
-from assistant.cli.ask import conversation_meant, how_to_ask, turn_options
+from assistant import options, render, settings
+from assistant.cli.ask import conversation_meant, how_to_ask, model_option, turn_options
 from assistant.cli.manual import Page
 
 
 @click.command(cls=Page)
-@click.option(
-    "-m",
-    "--model",
-    metavar="PROVIDER:MODEL",
-    shell_complete=completing.models,
-    help="Such as ollama:qwen3:8b or offline; else the saved one.",
-)
+@model_option
 @options.library_option
 @options.embedder_option
 @options.filter_options

@@ -20,6 +20,7 @@ from assistant.cli.chat import chat
 from assistant.cli.completion import completion
 from assistant.cli.config import config
 from assistant.cli.doctor import doctor
+from assistant.cli.evaluate import evaluate
 from assistant.cli.history import history
 from assistant.cli.library import forget, index, roots, show, status
 from assistant.cli.manual import Pages
@@ -27,7 +28,6 @@ from assistant.cli.models import keys, models, tools
 from assistant.cli.search import search
 from assistant.cli.tables import sql, tables
 from assistant.errors import ArchivistError, UsageError, UserError
-from assistant.evaluate_options import evaluate
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

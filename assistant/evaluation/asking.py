@@ -12,8 +12,7 @@ from datetime import date
 from typing import Any, Protocol
 
 from assistant.backends.base import Backend
-from assistant.conversation import Answered, Conversation, Turn
-from assistant.errors import UserError
+from assistant.conversation import Conversation, Turn
 from assistant.evaluation import scoring
 from assistant.evaluation.cases import Case
 from assistant.evaluation.runs import Result
@@ -22,6 +21,7 @@ from assistant.events import CallFinished
 from assistant.loop import Limits
 from assistant.messages import Usage
 from assistant.schemas import token_cost
+from assistant.turn import answered
 from search import Library
 
 _CALL_ERROR = 500  # characters of an error that a result keeps
@@ -97,28 +97,19 @@ def _scope_words(case: Case) -> str:
 
 def asked(talk: Conversation, question: str) -> Turn:
     """The turn that a question becomes. Raises ProviderError, UserError."""
-    for event in talk.ask(question):
-        if isinstance(event, Answered):
-            return event.turn
-    raise UserError("the turn ended without an answer")
+    return answered(talk.ask(question))
 
 
 def result_of(case: Case, turn: Turn, scores: Scores) -> Result:
     """A turn as it is kept."""
     checked = turn.checked.as_objects()
-    return Result(
-        case=case.id,
-        model="",
-        repeat=1,
-        kind=case.kind,
-        language=case.language,
-        question=case.question,
+    return replace(
+        _unanswered(case),
         answer=turn.checked.text,
         outcome=turn.outcome,
         stopped=turn.stopped,
         scores=scores,
         calls=[call_as_object(call) for call in turn.calls],
-        expected=dict(case.given.get("expect", {})),
         citations=checked["citations"],
         quotes=checked["quotes"],
         numbers=checked["numbers"],
@@ -133,6 +124,11 @@ def result_of(case: Case, turn: Turn, scores: Scores) -> Result:
 
 def failed(case: Case, why: str) -> Result:
     """What is kept of a question that ended in an error."""
+    return replace(_unanswered(case), scores=scoring.failed(case), failed=why[:2000])
+
+
+def _unanswered(case: Case) -> Result:
+    """What a result says of its case."""
     return Result(
         case=case.id,
         model="",
@@ -140,9 +136,7 @@ def failed(case: Case, why: str) -> Result:
         kind=case.kind,
         language=case.language,
         question=case.question,
-        scores=scoring.failed(case),
         expected=dict(case.given.get("expect", {})),
-        failed=why[:2000],
     )
 
 

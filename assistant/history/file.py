@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from assistant.errors import HistoryError
+from search.connections import make_folder, transaction
 
 BUSY_SECONDS = 30.0
 _APPLICATION = 0x41726368  # PRAGMA application_id: tells the file from a library, and from other programs' databases
@@ -124,15 +125,8 @@ def translated(path: Path) -> Iterator[None]:
 @contextmanager
 def writing(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
     """A transaction that takes its lock at once, so that it waits here and never fails half-way. Raises HistoryError."""
-    with translated(path):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # SQLite has rolled back by itself where the disk was full
-                connection.execute("ROLLBACK")
-            raise
+    with translated(path), transaction(connection, "BEGIN IMMEDIATE"):
+        yield
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -141,8 +135,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def _make_private(path: Path) -> None:
-    for missing in reversed([folder for folder in path.parents if not folder.exists()]):
-        missing.mkdir(mode=0o700, exist_ok=True)
+    make_folder(path.parent)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     state = path.stat()
     if state.st_mode & 0o077 and state.st_uid == os.geteuid():

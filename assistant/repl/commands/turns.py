@@ -6,11 +6,13 @@ import tempfile
 from pathlib import Path
 
 from assistant import render
+from assistant.answer_view import cost_in_words
 from assistant.errors import UsageError, UserError
 from assistant.repl import opening
 from assistant.repl.commands.base import Ask, Fill, Next
 from assistant.repl.commands.models import use
 from assistant.repl.state import Session
+from search.counting import counted
 
 
 def retry(session: Session, typed: str) -> Next:
@@ -65,10 +67,10 @@ def cost(session: Session, _: str) -> Next:
         out.write("nothing was asked yet")
     for model, spent in session.spent.items():
         usage = spent.usage
-        price = "cost unknown" if usage.cost is None else "$0" if usage.cost == 0 else f"${usage.cost:.4f}"
+        price = cost_in_words(usage.cost)
         out.write(out.style(render.one_line(model), "1"))
         for line in render.wrapped(
-            f"{_several(spent.questions, 'question')}, {_several(spent.steps, 'step')}, {_several(spent.calls, 'call')}, "
+            f"{counted(spent.questions, 'question')}, {counted(spent.steps, 'step')}, {counted(spent.calls, 'call')}, "
             f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {price}, {spent.seconds:.1f} s",
             out.width - 2,
         ):
@@ -97,7 +99,3 @@ def _last_question(session: Session, command: str) -> str:
     if session.question is None:
         raise UserError(f"{command}: nothing was asked yet", "ask a question first")
     return session.question
-
-
-def _several(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The options of `archivist evaluate`: what can be measured, with which models, and what must hold."""
+"""`archivist evaluate`: what can be measured, with which models, and what must hold."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def evaluate(**given: Any) -> int:
         archivist evaluate cases.jsonl -m offline -m ollama:qwen3:8b --min answer=.8
         archivist evaluate cases.jsonl --compare EARLIER_RUN
         archivist evaluate --add -o cases.jsonl
-    """  # noqa: D301 - click wants the character of a backspace itself
+    """
     from assistant import evaluate_command
 
     if given["output"] is not None and not any(given[name] for name in _ALONE):
