@@ -286,6 +286,11 @@ class Library:
         with self.snapshot():
             return status.status(self._connection, self.path)
 
+    def digest(self) -> str:
+        """A digest of what is indexed, by paths and contents, to tell whether two moments saw the same."""
+        with self.snapshot():
+            return status.digest(self._connection)
+
     def check_embedder(self) -> None:
         """Raise LibraryError when the embedding model in hand is not the one that the library was made with."""
         with self.snapshot():

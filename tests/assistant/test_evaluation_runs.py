@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from evaluating import CASES, FILES, Answering, model, read, run_in
+from standin import StandIn
 
 from assistant.backends.base import Capabilities, Price
 from assistant.errors import ConnectionFailedError, KeyMissingError, UserError
@@ -85,6 +86,20 @@ def test_other_cases_are_no_continuation(library: Library, tmp_path: Path) -> No
     run_in(tmp_path / "run", library, model(Answering()))
     with pytest.raises(UserError, match="a run of other cases"):
         run_in(tmp_path / "run", library, model(Answering()), cases=read()[:2])
+
+
+def test_a_library_that_has_changed_is_no_continuation_and_one_that_was_moved_is(
+    library: Library, tmp_path: Path, write: Callable[[str, str], Path], indexed: Callable[[], Library]
+) -> None:
+    run_in(tmp_path / "run", library, model(Answering()))
+    moved = tmp_path / "moved.db"
+    moved.write_bytes(library.path.read_bytes())
+    with Library.open(moved, embedder=StandIn()) as other:
+        assert run_in(tmp_path / "run", other, model(Answering()))[1].asked == 0
+    write("runbooks/queue.md", FILES["runbooks/queue.md"].replace("9 days", "8 days"))  # as many documents and passages as before
+    changed = indexed()
+    with pytest.raises(UserError, match="a run of another library, or of one that has changed"):
+        run_in(tmp_path / "run", changed, model(Answering()))
 
 
 def test_a_folder_of_something_else_is_left_alone(library: Library, tmp_path: Path) -> None:
