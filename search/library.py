@@ -71,8 +71,9 @@ class Library:
         return cls(place, connections.open_for_reading(place), _embedder_source(embedder, announce))
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Close the file, once another thread has read what it is reading: SQLite would crash under it."""
+        with self._lock:
+            self._connection.close()
 
     def __enter__(self) -> Self:
         return self
