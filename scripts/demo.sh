@@ -13,7 +13,9 @@ show() {
 }
 
 mkdir -p "$(dirname "$ARCHIVIST_LIBRARY")"
-export XDG_STATE_HOME="$PWD/build" ARCHIVIST_MODEL=offline  # the person's own last question stays as it is
+# The person's own settings, conversations and runs stay as they are.
+export XDG_STATE_HOME="$PWD/build" ARCHIVIST_CONFIG_DIR="$PWD/build/config" ARCHIVIST_HISTORY="$PWD/build/conversations.db"
+export ARCHIVIST_MODEL=offline
 show index data/library
 show search "gateway timeout" --category runbooks --during "last month" -n 2 --explain
 show search "retry_budget" --mode keyword -n 3

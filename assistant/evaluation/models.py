@@ -44,7 +44,10 @@ class Model:
         if self.recordings is not None:
             return _REPLAYED
         if self.spec == "offline" and library is None:
-            raise UserError("offline: these cases have no library, which it reads names from", "name a model: -m ollama:NAME")
+            raise UserError(
+                "offline: it answers from a library, and these cases bring functions of their own instead",
+                "name a model that calls functions: -m ollama:NAME",
+            )
         backend = backends.resolve(self.spec, library=library, base_url=self.base_url)
         try:
             return backend.capabilities

@@ -239,7 +239,11 @@ def test_a_reranking_model_stands_beside_hybrid_search_with_its_gain_and_its_mil
     assert "reranked" in page.read_text("utf-8")
     assert "ms a question instead of" in page.read_text("utf-8")
     _, out, _ = run(str(cases), "--retrieval", "--json", "--rerank", "any")
-    assert list(json.loads(out)["modes"]) == ["keyword", "vector", "hybrid", "reranked"]
+    told = json.loads(out)
+    assert list(told["modes"]) == ["keyword", "vector", "hybrid", "reranked"]
+    means = {mode: found["ndcg@10"] for mode, found in told["modes"].items()}
+    assert told["reranking"]["gain"]["mean"] == pytest.approx(means["reranked"] - means["hybrid"], abs=2e-4)
+    assert set(told["reranking"]["milliseconds"]) == {"hybrid", "reranked"}
 
 
 def test_the_model_that_reads_again_can_have_a_gate(

@@ -24,7 +24,7 @@ def line(**fields: Any) -> str:
     return json.dumps({"id": "a", "question": "why?", "expect": {}} | fields)
 
 
-@pytest.mark.parametrize("name", ["library.jsonl", "offline_heldout.jsonl", "tables.jsonl"])
+@pytest.mark.parametrize("name", ["library.jsonl", "offline_heldout.jsonl", "tables.jsonl", "tables_heldout.jsonl"])
 def test_the_cases_that_come_with_the_library_are_read(name: str) -> None:
     cases = read_cases(EVALS / name)
     assert len(cases) == len((EVALS / name).read_text("utf-8").splitlines())

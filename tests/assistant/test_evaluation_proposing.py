@@ -109,9 +109,6 @@ def test_a_turn_that_found_nothing_and_one_that_asks_back() -> None:
 
 
 def test_without_a_last_turn_there_is_nothing_to_add(run: Any) -> None:
-    from assistant import ask_command
-
-    ask_command.last_turn_path().unlink(missing_ok=True)
     code, _, err = run("evaluate", "--add")
     assert code == 1
     assert "no last question" in err

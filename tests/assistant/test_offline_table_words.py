@@ -77,6 +77,9 @@ def test_german_adjectives_mean_the_same(question: str, column: str) -> None:
         ("total net rent", ("sum", "rent")),
         ("total rent of the harvest fair", ("sum", "rent")),
         ("how expensive is a stall on average?", ("avg", "rent")),
+        ("how much did the stalls bill?", ("sum", "rent")),
+        ("how many seats does a stall have on average?", ("avg", "seats")),
+        ("what is the largest number of seats at any stall?", ("max", "seats")),
     ],
 )
 def test_words_around_a_table_and_verbs_of_paying_are_understood(question: str, aggregate: tuple[str, str]) -> None:
@@ -98,6 +101,8 @@ def test_words_that_no_column_can_answer_are_left_to_the_documents(question: str
         ("which stalls are slower than two minutes?", ("walk_s", ">", 120)),
         ("which stalls are open on Sunday?", ("sunday", "=", "yes")),
         ("which stalls are not open on Sunday?", ("sunday", "=", "no")),
+        ("which stalls are closed on Sundays?", ("sunday", "=", "no")),
+        ("which stalls are not closed on Sunday?", ("sunday", "=", "yes")),
     ],
 )
 def test_number_words_units_and_flags_become_tests(question: str, test: tuple[str, str, Any]) -> None:
@@ -105,6 +110,12 @@ def test_number_words_units_and_flags_become_tests(question: str, test: tuple[st
     assert called is not None
     column, op, value = test
     assert called["filters"] == [{"column": column, "op": op, "value": value}]
+
+
+def test_what_a_ranking_goes_by_may_stand_behind_by() -> None:
+    called = stalls("the three largest stalls by rent")
+    assert called is not None
+    assert called["order_by"] == [{"by": "rent", "descending": True}]
 
 
 def test_a_code_is_said_behind_what_it_stands_for() -> None:

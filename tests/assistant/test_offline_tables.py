@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.backends.offline import Catalogue, Offline
@@ -19,6 +19,7 @@ from assistant.backends.offline.tables.phrases import table_phrases
 from assistant.backends.offline.tables.questions import TableQuestions
 from assistant.backends.offline.wording import words_of
 from assistant.messages import Declaration, Message, Outcome, Reply, Request, ToolResult
+from assistant.prompts import LAST_REQUEST
 from search.tables.models import Column, Table
 
 TODAY = date(2026, 10, 15)
@@ -174,6 +175,21 @@ def filters(*tests: tuple[str, str, Any]) -> list[dict[str, Any]]:
 )
 def test_one_table_is_queried_as_a_structure(question: str, arguments: dict[str, Any]) -> None:
     assert call(question) == ("query_table", arguments)
+
+
+@pytest.mark.parametrize(
+    ("question", "understood"),
+    [
+        ("list the bakeries owned by Ada Quill", "bakery, owner of bakeries where owner = Ada Quill"),
+        ("slowest duration of each town", "highest bakes.duration_min for each town"),
+        ("how many different bakeries are in the bakes?", "number of different values of bakery"),
+        ("the 2 towns with the highest average bakes", "the top 2 towns by average of duration_min"),
+    ],
+)
+def test_what_is_said_beside_a_name_is_not_lost(question: str, understood: str) -> None:
+    reading = QUESTIONS.read(question, language="en", today=TODAY)
+    assert reading is not None
+    assert QUESTIONS.said(reading).split(" (bakes")[0] == understood
 
 
 def test_german_questions_and_numbers_are_read() -> None:
@@ -375,6 +391,7 @@ _WORDS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(_WORDS, max_size=14).map(" ".join) | st.text(max_size=80), st.sampled_from(["en", "de"]))
 def test_no_question_fails_and_no_call_names_what_is_not_there(question: str, language: str) -> None:
     for catalogue in (CATALOGUE, Catalogue(tables=CATALOGUE.tables, only_tables=True)):
@@ -392,3 +409,64 @@ def test_no_question_fails_and_no_call_names_what_is_not_there(question: str, la
             names = set(re.findall(r'"(\w+)"\."(\w+)"', made[1]["sql"]))
             assert all(column in columns[table] for table, column in names)
             assert made[1]["sql"].count("?") == len(made[1].get("parameters", ()))
+
+
+_NAMES = ("hours", "total", "month", "person", "price", "created_at", "billable", "status", "item_id", "warranty_months", "year")
+_VALUED = ("Total", "March 2026", "open", "x", "Ada Quill", "P1", "month", "top")
+
+
+@st.composite
+def _tables(draw: st.DrawFn) -> tuple[Table, ...]:
+    """Tables with names that clash with the words that ask, joined or not."""
+    made = []
+    for number in range(draw(st.integers(1, 3))):
+        columns = []
+        for name in draw(st.lists(st.sampled_from(_NAMES), min_size=1, max_size=5, unique=True)):
+            kind = draw(st.sampled_from(["text", "integer", "real", "date", "datetime", "boolean", "time"]))
+            low, high = ("2026-01-01", "2026-12-31") if kind in {"date", "datetime"} else (0, 40)
+            values = tuple(draw(st.lists(st.sampled_from(_VALUED), max_size=3, unique=True))) if kind == "text" else ()
+            distinct, nulls = draw(st.integers(0, 9)), draw(st.integers(0, 2))
+            columns.append(Column(name, kind, nulls=nulls, distinct=distinct, minimum=low, maximum=high, values=values))  # type: ignore[arg-type]
+        name = f"{draw(st.sampled_from(['tickets_export', 'hours', 'month', 'stock_list']))}_{number}"
+        made.append(Table(number + 1, name, number + 1, f"{name}.csv", "", draw(st.integers(0, 9)), tuple(columns), ()))
+    return tuple(made)
+
+
+_SEARCHES = ("hybrid_search", "keyword_search", "vector_search", "filter_documents", "count_documents", "find_similar")
+_ASKED = st.sampled_from(
+    sorted(
+        words_of(
+            """how many total sum average hours price month per person year in March 2026 tickets open P1 top 3 last billable x and
+            by the most vs Ada Quill status items warranty created best first each list which stock is number of different ?"""
+        )
+    )
+)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(_ASKED, max_size=9).map(" ".join) | st.text(max_size=40),
+    _tables(),
+    st.sets(st.sampled_from(_SEARCHES), min_size=1),
+    st.booleans(),
+)
+def test_a_question_is_always_put_to_tables_or_documents(
+    question: str, tables: tuple[Table, ...], searches: set[str], only: bool
+) -> None:
+    tools = tuple(Declaration(name, "", {}) for name in (*sorted(searches), "query_table", "run_sql"))
+    backend = Offline(Catalogue(tables=tables, only_tables=only), today=TODAY)
+    *_, reply = backend.send(Request((Message("user", question),), tools))
+    assert isinstance(reply, Reply)
+    assert [call.name for call in reply.message.calls] != []
+
+
+def test_the_request_after_a_limit_is_answered_from_what_was_found() -> None:
+    question = Message("user", "total loaves per town")
+    first = reply_to(question)
+    rows = {"key": "aaaaaaaaaa", "columns": ["town", "sum_loaves"], "rows": [["Ulm", 4]]}
+    found = Message("tool", results=(ToolResult(first.message.calls[0].id, "query_table", json.dumps(rows)),))
+    *_, last = Offline(CATALOGUE, today=TODAY).send(
+        Request((question, first.message, found, Message("user", LAST_REQUEST)), DECLARED, may_call=False)
+    )
+    assert isinstance(last, Reply)
+    assert last.message.text.startswith("Ulm: total loaves 4 [aaaaaaaaaa]")

@@ -149,8 +149,8 @@ def _listed(value: Mapping[str, Any], said: Phrases, plan: Plan) -> str:
 def _nothing(value: Mapping[str, Any], said: Phrases) -> str:
     filters = _filters(value, said)
     why = value.get("why")
-    # Without its quotation marks: they would pass for words of a document.
-    reasons = ["- " + _MARKED.sub(r"\1", _line(reason)) for reason in why] if isinstance(why, list) and said.own_reasons else []
+    # In brackets, not quotation marks: they would pass for words of a document.
+    reasons = ["- " + _MARKED.sub(r"(\1)", _line(reason)) for reason in why] if isinstance(why, list) and said.own_reasons else []
     return "\n".join([said.absent + said.brackets.format(filters) if filters else said.absent, *reasons])
 
 
@@ -163,6 +163,7 @@ def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrase
         topics=plan.topics,
         language=plan.language,
         number=bool(_NUMBER.search(question)),
+        names=not plan.beside,
     )
     if plan.intent == "similar":
         return Answer(_quoted(_per_document(evidence, range(len(hits))), said))

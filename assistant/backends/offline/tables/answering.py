@@ -6,6 +6,7 @@ row, rounded rightly at most.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
@@ -20,8 +21,10 @@ from assistant.messages import Outcome
 _MOST_ROWS = 20
 _MOST_WORDS = 12
 _LONGEST_CELL = 80
+_MOST_SPOILT = 5
 _SIGNIFICANT = 3  # digits of numbers below 1; others have two decimals
 _MOST_PLACES = 12
+_COUNTED = re.compile(r"\d+ of \d+ values")
 _CONTEXT = Context(prec=400)
 
 Result = Mapping[str, Any]
@@ -36,6 +39,8 @@ def answer_of(reading: Reading, schema: Schema, results: Sequence[Result]) -> tu
     behind = _said(reading, schema, words)
     if not rows or (len(rows) == 1 and all(cell is None for cell in rows[0])):
         return "\n".join([words.nothing, *_reasons(result), "", *behind]), "absent"
+    if reading.spoilt:
+        return "\n".join([*_spoilt(reading, schema, rows, result), "", *behind]), "partial"
     shape = _Shape(reading if reading.over is None or len(results) > 1 else reading.over, schema, words)
     lines = shape.said(rows, result)
     if reading.over is not None and len(results) > 1:
@@ -55,6 +60,15 @@ def _evenly(reading: Reading, schema: Schema, result: Result, words: TablePhrase
     ref = reading.measures[0].ref
     value = f"{number_words(rows[0][0], words)} {schema.unit(ref) if ref else ''}".strip()
     return [f"{words.evenly.format(column=reading.link[1].column)}: {value}{_key(result)}"]
+
+
+def _spoilt(reading: Reading, schema: Schema, rows: list[Row], result: Result) -> list[str]:
+    """Why nothing can be computed with a column, and its rarest values."""
+    words, ref = table_phrases(reading.language), reading.groups[0].ref
+    # Quotation marks would pass for words of a document; how many values there are stands in no result, but the rarest below.
+    note = _COUNTED.sub("some values", schema.column(ref).note.replace('"', ""))
+    shape = _Shape(reading, schema, words)
+    return [words.spoilt.format(column=ref.column, note=note), "", *shape.table(rows[:_MOST_SPOILT], result)]
 
 
 def rows_of(reading: Reading, result: Result) -> list[Row]:
@@ -86,8 +100,9 @@ def _said(reading: Reading, schema: Schema, words: TablePhrases) -> list[str]:
     lines = [words.understood.format(text=said(reading, schema))]
     inner = reading.over.unsure if reading.over else ()
     lines += [words.unsure.format(text=text) for text in dict.fromkeys((*reading.unsure, *inner))]
-    if reading.unread:
-        lines.append(words.unread.format(words=", ".join(reading.unread[:_MOST_WORDS])))
+    left = tuple(dict.fromkeys((*reading.unread, *reading.unused)))
+    if left:
+        lines.append(words.unread.format(words=", ".join(left[:_MOST_WORDS])))
     return lines
 
 

@@ -1,18 +1,21 @@
-"""What a question asks of tables, as far as its words alone say it: measures, rankings, groups, and the noun that is asked for.
+"""From the words that ask to Asked: "the 3 slowest", "average … per …", "how many", "which …".
 
-In: a Sentence. Out: Asked, which holds links, not columns yet: which of a link's meanings is meant depends on the other links.
+In: a Sentence. Out: Asked. Each mark is taken once, with the links that it is of.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from assistant.backends.offline.names import is_plural
-from assistant.backends.offline.tables.kinds import MONEY, SIZE
+from assistant.backends.offline.tables.asked import Asked, Ranked, Spec
+from assistant.backends.offline.tables.kinds import MONEY, PAYING, SIZE
 from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.models import Function
+from assistant.backends.offline.tables.naming import is_done
 from assistant.backends.offline.tables.schema import Schema
 from assistant.backends.offline.tables.sentence import Sentence
 from assistant.backends.offline.wording import words_of
@@ -20,19 +23,6 @@ from assistant.backends.offline.wording import words_of
 _ORDERING = words_of("order ordered sort sorted rank ranked arranged sortiert geordnet ranking")
 _COMMON = re.compile(r"common|frequent|often|used")
 _TOGETHER = re.compile(r"\b(?:in total|together|altogether|combined|insgesamt|zusammen|overall)\b")
-_UNITS = {
-    word: unit
-    for unit, words in {
-        "year": "year yearly years jahr annual annually",
-        "quarter": "quarter quarterly quartal",
-        "month": "month monthly months monat",
-        "week": "week weekly woche",
-        "day": "day daily date tag",
-        "hour": "hour hourly stunde",
-        "weekday": "weekday wochentag",
-    }.items()
-    for word in words.split()
-}
 # What "highest" and the like mean of a thing, where it has such a column.
 _SIZES = {
     **dict.fromkeys(("highest", "lowest"), ("height", "altitude", "elevation")),
@@ -44,51 +34,9 @@ _HOW_MUCH = re.compile(
     re.IGNORECASE,
 )
 _ON_AVERAGE = re.compile(r"\bon average\b|\bim (?:durchschnitt|schnitt|mittel)\b|\bdurchschnittlich\b", re.IGNORECASE)
+_PAYS = re.compile(PAYING)
 _MOST_GROUPS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """A measure as it is said: functions, whether things are counted, what it is of, and where it begins."""
-
-    at: int
-    functions: tuple[Function, ...] = ()
-    counted: bool = False
-    distinct: bool = False
-    link: Link | None = None
-    quality: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class Ranked:
-    """An order as it is said. by: None where only how many are wanted is said. entity: what is ranked. common: by how often."""
-
-    at: int
-    high: bool = True
-    limit: int = 0
-    by: Spec | None = None
-    entity: Link | None = None
-    common: bool = False
-    plain: bool = False  # "ordered by …": the rows stay what they are
-    said: str = ""
-
-
-@dataclass
-class Asked:
-    """What is asked.
-
-    subject: the noun behind "which" or "list". groups: links, or units of time, that rows are put together by. together: one number
-    for all is wanted. quotient: of the first two measures. direction: of an order that is said, True downwards.
-    """
-
-    specs: list[Spec] = field(default_factory=list)
-    ranked: Ranked | None = None
-    groups: list[tuple[Link | None, str]] = field(default_factory=list)
-    subject: Link | None = None
-    singular: bool = False
-    together: bool = False
-    quotient: bool = False
-    direction: bool | None = None
+_ONE = frozenset({"a", "an", "one", "ein", "eine", "einer", "einem", "jeder", "jede", "jedes"})
 
 
 class Asking:
@@ -147,6 +95,8 @@ class Asking:
                     continue
                 link = item
                 break
+            if item.kind == "not" and (functions or counted):  # "how many non-billable hours"
+                continue
             if item.kind not in {"aggregate", "count", "distinct"} or (item.kind == "count" and counted):
                 break
             self.sentence.take(item)
@@ -167,14 +117,21 @@ class Asking:
         """The last of nouns in a row: "customer payment amount", "latency measurements"."""
         while True:
             behind = self.sentence.beside(link)
-            if not isinstance(behind, Link) or behind.is_value:
+            if not isinstance(behind, Link) or behind.is_value or self._is_flag(behind):
                 return link
             # "Bakeries opened", "depot opens": a noun and what it does.
-            does = self._is_when(behind) and not behind.tables
-            if not self.is_numeric(behind) and (does or not counted or self.is_numeric(link)):
+            pays = bool(_PAYS.fullmatch(self.sentence.lower(behind.first))) and not self.is_numeric(link)
+            does = pays or is_done(self.sentence.tokens, behind.last) or (self._is_when(behind) and not behind.tables)
+            measured = self.is_numeric(behind) or any(self.schema.is_spoilt(ref) for ref in behind.columns())
+            if (pays or not measured) and not self._is_flag(link) and (does or not counted or self.is_numeric(link)):
                 return link
-            self.sentence.take(link)
+            if not self._is_flag(link):  # "billable hours" are under a condition
+                self.sentence.take(link)
             link = behind
+
+    def _is_flag(self, link: Link) -> bool:
+        best = link.candidates[0]
+        return not best.is_table and self.schema.yes_and_no(best.ref) is not None
 
     def _add(self, spec: Spec) -> None:
         if spec.link is not None or spec.counted or spec.functions:
@@ -215,7 +172,11 @@ class Asking:
             return
         spec = self.spec(mark.last + 1)
         if spec.link is None and not spec.counted:
-            if _SIZES.get(mark.what) == SIZE:  # "which of them is the biggest"
+            before = self.sentence.before(mark.first - 1)
+            if isinstance(before, Link) and self.is_numeric(before) and before != self.asked.subject:  # "who spent the most"
+                self.sentence.take(before)
+                ranked.by = Spec(before.first, link=before)
+            elif _SIZES.get(mark.what) == SIZE:  # "which of them is the biggest"
                 ranked.by = Spec(mark.first, quality=SIZE)
             return
         ranked.by = spec
@@ -268,21 +229,35 @@ class Asking:
                 self.asked.ranked = limit or Ranked(mark.first, plain=True, high=bool(self.asked.direction))
                 self.asked.ranked.by = spec if spec.link or spec.counted else None
             return
-        ranked = self.asked.ranked
-        waiting = ranked is not None and ranked.by is None and not ranked.common and ranked.limit
-        if ranked and waiting and mark.what in {"by", "nach"}:
-            self.sentence.take(mark)
-            spec = self.spec(mark.last + 1)
-            ranked.by = spec if spec.link or spec.counted else None
+        if mark.what in {"by", "nach"} and self._is_ordered_by(mark):
             return
-        if mark.what == "by" and re.search(r"(?:ed|en|ght)$", before):  # "cited by", "written by"
+        if mark.what == "by" and mark.first and is_done(self.sentence.tokens, mark.first - 1):
             self.sentence.take(mark)
             return
-        if _UNITS.get(mark.what):
+        if TIME_UNITS.get(mark.what):
             self.sentence.take(mark)
-            self.asked.groups.append((None, _UNITS[mark.what]))
+            self.asked.groups.append((None, TIME_UNITS[mark.what]))
             return
         self._take_groups(mark)
+
+    def _is_ordered_by(self, mark: Mark) -> bool:
+        """Whether "by" says what a ranking goes by: "top 3 endpoints by queries", "the largest depots by parcels a day"."""
+        ranked = self.asked.ranked
+        if ranked is None or ranked.common:
+            return False
+        by = ranked.by
+        said = by is not None and (by.functions or by.counted or self.is_numeric(by.link) or by.link != ranked.entity)
+        if said or not (ranked.limit if by is None else self._is_measured_at(mark.last + 1)):
+            return False
+        self.sentence.take(mark)
+        spec = self.spec(mark.last + 1)
+        ranked.by = spec if spec.link or spec.counted else None
+        return True
+
+    def _is_measured_at(self, place: int) -> bool:
+        """Whether a measure begins at a word."""
+        item = self.sentence.after(place)
+        return item.kind in {"aggregate", "count"} if isinstance(item, Mark) else self.is_numeric(item)
 
     def _take_groups(self, mark: Mark) -> None:
         self.sentence.take(mark)
@@ -293,14 +268,19 @@ class Asking:
                 place = between.last + 1
             unit = self._unit(place)
             link = self.sentence.after(place)
-            if isinstance(link, Link) and not link.is_value:
+            if isinstance(link, Link) and self._is_time(link):
+                self.sentence.drop([link])
+                self.sentence.taken.add(link.first)
+                self.asked.groups.append((None, TIME_UNITS[self.sentence.lower(link.first)]))
+                place = link.last + 1
+            elif isinstance(link, Link) and not link.is_value:
                 link = self._head(link, counted=True)
                 self.sentence.take(link)
-                self.asked.groups.append((link, _UNITS.get(self.sentence.lower(link.last), "")))
+                self.asked.groups.append((link, TIME_UNITS.get(self.sentence.lower(link.last), "")))
                 place = link.last + 1
             elif unit is not None:
                 self.sentence.taken.add(unit)
-                self.asked.groups.append((None, _UNITS[self.sentence.lower(unit)]))
+                self.asked.groups.append((None, TIME_UNITS[self.sentence.lower(unit)]))
                 place = unit + 1
             else:
                 return
@@ -308,9 +288,14 @@ class Asking:
                 return
             place += 1
 
+    def _is_time(self, link: Link) -> bool:
+        """Whether "month" means months of a date, though a column of another kind has the word in its name."""
+        named = [ref for ref in link.columns() if not self.schema.unit(ref)]
+        return link.first == link.last and self.sentence.lower(link.first) in TIME_UNITS and not named and not link.tables
+
     def _unit(self, place: int) -> int | None:
         for index in range(place, min(place + 3, len(self.sentence.tokens))):
-            if self.sentence.lower(index) in _UNITS and self.sentence.item(index) is None:
+            if self.sentence.lower(index) in TIME_UNITS and self.sentence.item(index) is None:
                 return index
             if not self.sentence.is_filler(index):
                 return None
@@ -336,11 +321,36 @@ class Asking:
     def _read_ask(self, mark: Mark) -> None:
         behind = self.sentence.after(mark.last + 1, gap=3)
         self.asked.singular = mark.what in {"who", "wer"}
-        if isinstance(behind, Link) and not behind.is_value:
+        whom = self.asked.singular and isinstance(behind, Link) and self.is_numeric(behind)  # "who spent the most"
+        if isinstance(behind, Link) and not behind.is_value and not whom:
             self.asked.subject = self._head(behind, counted=True)
             self.asked.singular = self.asked.singular or not is_plural(self.sentence.lower(self.asked.subject.last))
 
+    def _read_plain(self) -> None:
+        """Take "hours per person", "weekly hours", "tickets per month": what is beside "per" is added up, averaged, or counted."""
+        first = next((mark for mark in self.sentence.marks if mark.kind in {"group", "versus"}), None)
+        if first is None:
+            return
+        link = self.sentence.before(first.first - 1, gap=0)
+        if first.kind == "versus":
+            link = next((each for each in self.sentence.free_links() if self.is_numeric(each)), None)
+        elif first.what in TIME_UNITS:
+            link = self.sentence.after(first.last + 1, gap=0)
+        if not isinstance(link, Link) or link.is_value or self.sentence.is_taken(link):
+            return
+        numbers = [ref for ref in link.columns() if self.schema.is_measure(ref) or self.schema.is_spoilt(ref)]
+        if numbers and not (link.tables and is_plural(self.sentence.lower(link.last))):
+            self.sentence.take(link)
+            named = replace(link, candidates=tuple(each for each in link.candidates if each.ref in numbers))
+            self.asked.specs.append(Spec(link.first, ("avg" if self.schema.is_rate(numbers[0]) else "sum",), link=named))
+        elif link.tables:
+            self.sentence.take(link)
+            self.asked.specs.append(Spec(link.first, counted=True, link=link))
+
     def _finish(self) -> None:
+        several = self.asked.groups or self.sentence.marks_of("versus")
+        if several and not self.asked.specs and self.asked.ranked is None and self.asked.subject is None:
+            self._read_plain()
         ranked = self.asked.ranked
         if ranked and ranked.entity is not None and self.asked.subject is None:
             self.asked.singular = not is_plural(self.sentence.lower(ranked.entity.last))
@@ -348,8 +358,23 @@ class Asking:
         functions = next((spec.functions for spec in adverbs if not set(spec.functions) & {"min", "max"}), ())
         if self.sentence.marks_of("paying"):
             self._read_paying(functions)
+        if functions and len(self.asked.specs) == len(adverbs) + 1:  # "how many docks does a depot have on average"
+            self.asked.specs = [self._averaged(spec, functions) for spec in self.asked.specs if spec not in adverbs]
         if ranked and ranked.by and not ranked.by.functions and not ranked.by.counted and _ON_AVERAGE.search(self.sentence.text):
             ranked.by = replace(ranked.by, functions=("avg",))
+
+    def _averaged(self, spec: Spec, functions: tuple[Function, ...]) -> Spec:
+        """What is counted, with the function that stands apart from it: of a column of numbers, or of the count for each thing."""
+        if not spec.counted or spec.functions or spec.distinct:
+            return spec
+        if self.is_numeric(spec.link):
+            return replace(spec, functions=functions, counted=False)
+        things = [link for link in self.sentence.free_links() if self.sentence.lower(link.first - 1) in _ONE and not link.is_value]
+        if len(things) != 1 or self.asked.groups:
+            return spec
+        self.sentence.take(*things)
+        self.asked.groups.append((things[0], ""))
+        return replace(spec, functions=functions)
 
     def _read_paying(self, functions: tuple[Function, ...]) -> None:
         """Take "billed the most", "how much did we pay": money, though no column is named."""

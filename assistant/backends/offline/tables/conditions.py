@@ -31,8 +31,8 @@ _WORDED = (
 )
 _LIKE = {"ends with": "contains"}  # what query_table has for it, where the end cannot be tested
 _OPPOSITE = {"=": "!=", "in": "not in", ">": "<=", "<": ">=", ">=": "<", "<=": ">"}
-_YES_AND_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"), ("t", "f"), ("on", "off"))
 _NEAR = 4  # words between "not" and what it denies
+_SHUT = frozenset({"closed", "shut", "geschlossen", "zu"})  # the opposite of what a column of yes and no says of days
 _LASTING = {"took", "takes", "take", "taken", "lasted", "dauerte", "dauern"}
 _UNIT_WORDS = {"euro", "euros", "percent", "dollar", "dollars", "prozent", "pound", "pounds", "yen"}
 
@@ -72,19 +72,15 @@ def find_comparisons(sentence: Sentence, is_numeric: Callable[[Link | None], boo
     return found
 
 
-def flags(sentence: Sentence, schema: Schema) -> Iterator[tuple[Link, Ref, Scalar, Scalar]]:
-    """The links that mean a column of yes and no, with the two values as the column has them."""
+def flags(sentence: Sentence, schema: Schema) -> Iterator[tuple[Link, Ref, Scalar, Scalar | None]]:
+    """The links that mean a column of yes and no, with the two values as the column has them, None for no value."""
     for link in sentence.links:
         if link.is_value or link.candidates[0].is_table:
             continue
         ref = link.candidates[0].ref
-        column = schema.column(ref)
-        if column.type == "boolean":
-            yield link, ref, 1, 0
-        said = {value.lower(): value for value in column.values}
-        yes, no = next(((said[yes], said[no]) for yes, no in _YES_AND_NO if {yes, no} == set(said)), ("", ""))
-        if yes:
-            yield link, ref, yes, no
+        pair = schema.yes_and_no(ref)
+        if pair is not None:
+            yield link, ref, *pair
 
 
 class Conditions:
@@ -144,9 +140,18 @@ class Conditions:
             if not self.meanings.is_asked(link) and not self.sentence.is_taken(link) and self.meanings.is_reached(ref.table):
                 denial = next((mark for mark in self.sentence.marks_of("not") if 0 < link.first - mark.last <= _NEAR), None)
                 self.sentence.take(*([denial] if denial else []))
-                value = no if denial else yes
+                value = no if bool(denial) != self._is_shut(link) else yes
                 self.sentence.take(link)
-                yield Condition(ref, "=", value)
+                word = self.words.no if value == no else self.words.yes
+                said = f"= {word}" if isinstance(value, int) else ""  # 1 and 0 say little
+                yield Condition(ref, "is null" if value is None else "=", value, said)
+
+    def _is_shut(self, link: Link) -> bool:
+        """Whether "closed" is said of a flag: "closed on Saturday" over a column saturday."""
+        words = range(link.first - _NEAR, link.last + 2)
+        shut = [index for index in words if self.sentence.lower(index) in _SHUT and not link.first <= index <= link.last]
+        self.sentence.taken.update(shut)
+        return bool(shut)
 
     def timed(self, windows: list[Window]) -> Iterator[Condition]:
         """Tests against times."""
@@ -219,7 +224,8 @@ class Conditions:
         if worded == "contains" and link.candidates:
             worded = "="
         beside = self._beside(link)
-        refs = [each.ref for each in link.candidates if self.meanings.is_reached(each.ref.table)]
+        held = [each for each in link.candidates if each.value is not None or link.quoted]
+        refs = [each.ref for each in held if self.meanings.is_reached(each.ref.table)]
         if link.candidates and not refs:
             self._take_part_of_name(link)
             return None

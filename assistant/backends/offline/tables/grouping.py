@@ -39,7 +39,8 @@ class Grouping:
             refs = self.schema.columns(table)
             dates = [ref for ref in refs if self.schema.is_date(ref)]
             whole = [ref for ref in refs if self.schema.is_year(ref)] if unit == "year" else []
-            whole = [ref for ref in refs if unit in ref.column.lower() and ref not in dates] + whole
+            # "warranty_months" holds how long, not when.
+            whole = [ref for ref in refs if unit in ref.column.lower() and ref not in dates and not self.schema.unit(ref)] + whole
             best = next(iter((*(ref for ref in (*whole, *dates) if ref in named), *whole, *dates)), None)
             if best is not None:
                 self.sentence.take(*(link for link in self.sentence.free_links() if best in link.columns()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from assistant.backends.offline.tables.asking import Asked, Asking
+from assistant.backends.offline.tables.asked import Asked
+from assistant.backends.offline.tables.asking import Asking
 from assistant.backends.offline.tables.grouping import Grouping
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Condition, Group, Measure, Scalar

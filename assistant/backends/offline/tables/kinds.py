@@ -77,6 +77,9 @@ PAYING = (
     r"\b(?:bill(?:s|ed|(?= (?:us|you|them|me)\b))|invoiced|charg(?:es?|ed)|pa(?:ys?|id)|spen(?:ds?|t)|costs?|owe[sd]?|earn(?:s|ed)?"
     r"|berechnet\w*|verlangt\w*|(?:ge|be)?zahl(?:en|t|te|ten)|(?:ge)?kostet\w*|(?:ge)?kosten|verdient\w*|ausgegeben)\b"
 )
+# Words that are nouns as well: verbs behind "did".
+PAYING_NOUNS = ("bill", "invoice")
+PAYING_ASKED = rf"\b(?:did|does|do|will)\b[^?.;\n]{{1,60}}?\b(?=(?:{'|'.join(PAYING_NOUNS)})\b)"
 HOW = r"\b(?:how|wie)\s+"
 
 

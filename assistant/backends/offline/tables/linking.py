@@ -106,13 +106,22 @@ class Linker:
                         found.setdefault("~" + stem(words[0]), []).append((ref, value))
         return found
 
-    def links(self, text: str, tokens: Sequence[Token], *, marks: frozenset[int], stops: frozenset[str]) -> list[Link]:
-        """The links of a text, by place. marks: words that ask ("most", "number"): alone they name nothing."""
+    def links(
+        self,
+        text: str,
+        tokens: Sequence[Token],
+        *,
+        marks: frozenset[int],
+        stops: frozenset[str],
+        no_values: frozenset[int] = frozenset(),
+    ) -> list[Link]:
+        """The links of a text, by place. marks: words that ask ("most"), which alone name nothing; no_values: no value."""
         found = list(self._quotations(text, tokens))
         spans = [
             (first, last, candidate)
             for first, last, candidate in (*self._named(tokens, marks, stops), *self._valued(text, tokens, stops))
             if not any(link.first <= last and first <= link.last for link in found)
+            and (candidate.value is None or not set(range(first, last + 1)) <= no_values)
         ]
         for first, last, _ in sorted(spans, key=lambda span: (-span[2].score, span[0] - span[1], span[0])):
             if any(link.first <= last and first <= link.last for link in found):

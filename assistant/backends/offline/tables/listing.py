@@ -45,7 +45,8 @@ def _aggregated(heard: Heard, ranking: Ranking | None) -> Reading | None:
     averaged = any(spec.counted and set(spec.functions) & RATES for spec in asked.specs)
     if groups and averaged and measures[0].function in COUNTS:
         return Reading(base, measures=measures[:1], groups=groups, conditions=heard.conditions, spread=True)
-    rows = [group for group in groups if heard.grouping.is_row((group,), base)]
+    named = [group for link, _ in asked.groups if link and base in heard.meanings.tables(link) for group in groups]
+    rows = [group for group in groups if group in named or heard.grouping.is_row((group,), base)]
     if rows and len(rows) < len(groups):
         groups = tuple(group for group in groups if group not in rows)
     elif rows and all(measure.function in RATES for measure in measures):

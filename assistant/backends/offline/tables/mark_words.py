@@ -46,6 +46,8 @@ DIRECTIONS = (
     ("up", rf"\b(?:from )?(?:the )?(?:{_NEAR})est to (?:the )?(?:{_FAR})est\b"),
     ("up", r"\b(?:least|fewest) to (?:the )?most\b"),
     ("down", r"\b(?:highest|largest|longest|newest|latest|most recent)\b(?=(?: \w+){0,4} first\b)"),
+    ("down", r"\b(?:best|most|beste\w*|meiste\w*|größte\w*|höchste\w*) (?:first|zuerst)\b"),
+    ("up", r"\b(?:worst|least|fewest|schlechteste\w*|wenigste\w*|kleinste\w*|niedrigste\w*) (?:first|zuerst)\b"),
     ("up", r"\b(?:lowest|smallest|shortest|earliest|oldest)\b(?=(?: \w+){0,4} first\b)"),
 )
 
@@ -69,7 +71,7 @@ _EACH = (
     r"\b(?:monthly|quarterly|yearly|annual(?:ly)?|weekly|daily|hourly|per|for (?:each|every)|in each|of each|by each|at each"
     r"|from each|each|every|group(?:ed)? by|broken down by|by|across|for different|je|pro|nach|für jede[nrsm]?|jede[nrsm]?)\b"
 )
-_NOT = r"\b(?:not|n['’]t|no|without|except|excluding|other than|never|nicht|kein\w*|ohne|außer)\b"
+_NOT = r"\b(?:not|non|n['’]t|no|without|except|excluding|other than|never|nicht|kein\w*|ohne|außer)\b"
 _ASK = (
     r"\b(?:which|what|who|whose|list|show|give|return|find|display|name|get"
     r"|welche[nrsm]?|was|wer|wessen|zeige?|liste|nenne)\b"
@@ -86,5 +88,24 @@ PLAIN: tuple[tuple[str, str, str], ...] = (
     ("distinct", "", r"\b(?:distinct|different|unique|verschiedene[nrs]?|unterschiedliche[nrs]?)\b"),
     ("not", "", _NOT),
     ("ask", "", _ASK),
+    (
+        "versus",
+        "",
+        r"\b(?:vs|versus|compared? (?:to|with)|compare|im vergleich (?:zu|mit)|verglichen mit|gegenüber|vergleiche?)\b",
+    ),
     ("share", "", r"\b(?:ratio of|ratio between|verhältnis (?:von|der)|quotient of)(?: the)?\b"),
 )
+# Units of time by the words that say them.
+TIME_UNITS = {
+    word: unit
+    for unit, words in {
+        "year": "year yearly years jahr annual annually",
+        "quarter": "quarter quarterly quartal",
+        "month": "month monthly months monat",
+        "week": "week weekly woche",
+        "day": "day daily date tag",
+        "hour": "hour hourly stunde",
+        "weekday": "weekday wochentag",
+    }.items()
+    for word in words.split()
+}

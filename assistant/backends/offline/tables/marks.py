@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from assistant.backends.offline.tables.kinds import HOW, PAYING, SCALES, Scale
+from assistant.backends.offline.tables.kinds import HOW, PAYING, PAYING_ASKED, SCALES, Scale
 from assistant.backends.offline.tables.mark_words import (
     COMPARISONS,
     DIRECTIONS,
@@ -27,7 +27,7 @@ from assistant.backends.offline.tables.naming import Token
 from assistant.backends.offline.tables.numerals import SMALL, value_of
 
 Kind = Literal[
-    "order", "aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share", "how", "paying"
+    "order", "aggregate", "count", "most", "limit", "group", "distinct", "compare", "not", "ask", "share", "how", "paying", "versus"
 ]
 
 
@@ -48,6 +48,9 @@ class Mark:
     count: int = 0
     numbers: tuple[float, ...] = ()
     quality: tuple[str, ...] = ()
+
+
+_PAYING_VERB = re.compile(r"\w+")
 
 
 def find_marks(text: str, tokens: Sequence[Token], *, language: str) -> list[Mark]:
@@ -105,10 +108,12 @@ class _Finder:
 
     def find_superlatives(self) -> None:
         """Find "slowest", "most", "the 3 highest", "four … with the fewest"."""
+        ordered = any(mark.kind == "order" for mark in self.marks)
         for scale in SCALES:
             for words, high in ((scale.highest, True), (scale.lowest, False)):
                 for match in self.matches(rf"\b(?:{words})\b") if words else ():
-                    self.add(match, Mark("most", 0, 0, match[0], high, quality=scale.kind))
+                    if not (ordered and match[0] in {"first", "zuerst"}):  # "best first" is an order
+                        self.add(match, Mark("most", 0, 0, match[0], high, quality=scale.kind))
         for pattern, high in EXTREMES:
             for match in self.matches(pattern):
                 self.add(match, Mark("most", 0, 0, match[0], high))
@@ -137,6 +142,10 @@ class _Finder:
                 self.add(match, Mark("how", 0, 0, match[0], quality=scale.kind))
         for match in self.matches(PAYING):
             self.add(match, Mark("paying", 0, 0, match[0]))
+        for match in self.matches(PAYING_ASKED):
+            verb = _PAYING_VERB.match(match.string, match.end())
+            if verb:
+                self.add(verb, Mark("paying", 0, 0, verb[0]))
 
 
 def count_of(text: str) -> int:

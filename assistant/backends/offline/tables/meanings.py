@@ -23,7 +23,7 @@ _ENDED = frozenset(map(stem, ("end", "ended", "closed", "updated", "modified", "
 class Meanings:
     """Decides between the meanings of links. base: the table that the question starts from, once it is known.
 
-    around: for plain words of the question, the tables around which they stand.
+    around: for plain words of the question, the tables around which they stand. quality: how surely qualities were found.
     """
 
     def __init__(self, schema: Schema, links: Sequence[Link], around: Sequence[frozenset[str]] = ()) -> None:
@@ -31,6 +31,7 @@ class Meanings:
         self.base = ""
         self.chosen: list[str] = []
         self.asked: Link | None = None
+        self.quality = 0.0
         self.support: dict[str, float] = {}
         for link in links:
             best = link.score
@@ -100,6 +101,7 @@ class Meanings:
                 score = self._says(ref, words) - 0.02 * place - (0.0 if table in spoken else _UNSAID)
                 if score > 0 and (best is None or score > best[0]):
                     best = (score, ref)
+        self.quality = max(self.quality, best[0] if best else 0.0)
         return best[1] if best else None
 
     def _beyond(self, spoken: Sequence[str]) -> list[str]:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assistant.backends.offline.tables.asking import Asking, Ranked, Spec
+from assistant.backends.offline.tables.asked import Ranked, Spec
+from assistant.backends.offline.tables.asking import Asking
 from assistant.backends.offline.tables.conditions import Comparison
-from assistant.backends.offline.tables.linking import Link
+from assistant.backends.offline.tables.linking import Candidate, Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Function, Group, Measure, Scalar
+from assistant.backends.offline.tables.schema import Ref
+from assistant.backends.offline.tables.vocabulary import name_words, stem
 
 RATES = frozenset({"avg", "median"})
 COUNTS = frozenset({"count", "count_distinct"})
@@ -23,6 +26,7 @@ class Measuring:
     def __init__(self, asking: Asking, meanings: Meanings, comparisons: Sequence[Comparison]) -> None:
         self.asking, self.meanings, self.schema = asking, meanings, meanings.schema
         self._comparisons = comparisons
+        self.spoilt: Ref | None = None  # a column of numbers that is kept as text was to be measured
 
     def measure(self, spec: Spec) -> Measure | None:
         """The column and function that a spec means."""
@@ -34,31 +38,55 @@ class Measuring:
             table = next(iter(self.meanings.in_play()), "") if spec.counted else ""
             return Measure("count", table) if table else None
         function: Function = next((each for each in spec.functions if each != "sum"), "sum" if spec.functions else "")
-        compared = any(each.link == spec.link for each in self._comparisons)
-        number = self._number(spec, function) if not (spec.counted and (spec.distinct or compared)) else None
+        link = self._of_table(spec.link) if function and not spec.counted else spec.link
+        compared = any(each.link == link for each in self._comparisons)
+        if (function or spec.counted) and not spec.distinct:
+            self.spoilt = self.spoilt or self._spoilt(link)
+        number = self._number(link, function, counted=spec.counted) if not (spec.counted and (spec.distinct or compared)) else None
         if number is not None:
             return number
         if function in {"min", "max"} or (spec.counted and compared):
-            ref = self.meanings.column(spec.link)
+            ref = self.meanings.column(link)
             return (
                 Measure(function if function in {"min", "max"} else "count", ref.table, ref if function else None) if ref else None
             )
-        return self.count(spec.link, distinct=spec.distinct) if spec.counted or function == "sum" else None
+        return self.count(link, distinct=spec.distinct) if spec.counted or function == "sum" else None
 
-    def _number(self, spec: Spec, function: Function) -> Measure | None:
+    def _spoilt(self, link: Link) -> Ref | None:
+        """The column of numbers that is text because of some of its values."""
+        ref = self.meanings.column(link) if not link.is_value and not self.meanings.tables(link) else None
+        return ref if ref is not None and self.schema.is_spoilt(ref) else None
+
+    def _of_table(self, named: Link) -> Link:
+        """The column that is named beside its table: "total revenue in 2024" over a table of that name with such a column."""
+        tables = [] if self.asking.is_numeric(named) else self.meanings.tables(named)
+        for link in self.asking.sentence.free_links() if tables else ():
+            if self.asking.is_numeric(link) and any(ref.table in tables for ref in link.columns()):
+                self.asking.sentence.take(link)
+                return link
+        for table in tables:  # "average latency" over a table of that name with one measure
+            numbers = [ref for ref in self.schema.columns(table) if self.schema.is_measure(ref)]
+            if len(numbers) == 1:
+                return Link(named.first, named.last, (Candidate(numbers[0], named.score),))
+        return named
+
+    def _number(self, link: Link, function: Function, *, counted: bool) -> Measure | None:
         """A column of numbers, added up where it is counted."""
-        if spec.link is None or not self.asking.is_numeric(spec.link):
+        if not self.asking.is_numeric(link):
             return None
-        ref = self.meanings.column(spec.link, numeric=True)
+        ref = self.meanings.column(link, numeric=True)
         if ref is None or not self.schema.is_measure(ref):
             return None
-        return Measure(function or ("sum" if spec.counted else ""), ref.table, ref)
+        return Measure(function or ("sum" if counted else ""), ref.table, ref)
 
     def count(self, link: Link, *, distinct: bool) -> Measure | None:
         """How many there are of a thing: rows of the table of that name, or different values of the column."""
         tables = self.meanings.tables(link)
         if tables and not distinct:
             return Measure("count", min(tables, key=lambda table: -self.meanings.support.get(table, 0.0)))
+        repeated = self._repeated(link, tables)
+        if tables and not link.columns() and repeated is not None:
+            return Measure("count_distinct", repeated.table, repeated)
         if tables and not link.columns():
             key = self.schema.key(tables[0])
             return (
@@ -72,6 +100,12 @@ class Measuring:
         if self.schema.is_date(ref) or (self.schema.is_unique(ref) and not distinct):
             return Measure("count", ref.table)
         return Measure("count_distinct", ref.table, ref)
+
+    def _repeated(self, link: Link, tables: Sequence[str]) -> Ref | None:
+        """The column that holds what a table is called by, several times: carrier_code in carrier_codes."""
+        said = {stem(self.asking.sentence.lower(index)) for index in range(link.first, link.last + 1)}
+        refs = [ref for table in tables[:1] for ref in self.schema.columns(table) if not self.schema.is_unique(ref)]
+        return next((ref for ref in refs if said <= set(map(stem, name_words(ref.column)))), None)
 
     def order(self, ranked: Ranked, measures: Sequence[Measure], *, together: bool) -> Measure | Group | None:
         """What a ranking goes by."""

@@ -31,7 +31,7 @@ class Measure:
 class Condition:
     """A test of a column. op: as query_table has them. value: a scalar, a tuple of them, or None for "is null".
 
-    said: the words of the question that it was made of, where they are a number or a time.
+    said: how it is told, where it is of a number or a time (the words of the question), or of yes and no.
     """
 
     ref: Ref
@@ -69,7 +69,9 @@ class Reading:
     table: where it starts. select: columns that are asked for, where rows are listed. having: tests of measures. over: the rows
     that are found first, whose values of `link[0]` are then those of `link[1]`. without: tables that must hold no such row.
     also: tables that must hold one. spread: rows are counted first and the counts averaged. ratio: the first measure over the
-    second. unsure: which of two readings was taken, in words. unread: words of the question that are not accounted for.
+    second. spoilt: the column of the groups was to be added up, and is kept as text. unsure: which of two readings was taken, in
+    words. unread: words of the question that no table knows. unused: words that these tables know, though nothing was made of
+    them. doubt: how many words these are. certain: how surely the names in the question are meant.
     """
 
     table: str
@@ -85,21 +87,38 @@ class Reading:
     also: tuple[str, ...] = ()
     spread: bool = False
     ratio: bool = False
+    spoilt: bool = False
     language: str = "en"
     unsure: tuple[str, ...] = field(default=())
     unread: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    doubt: float = 0.0
+    certain: float = 0.0
 
     @property
     def tables(self) -> tuple[str, ...]:
         """Every table that is needed, the first one first."""
-        refs = [
+        named = [measure.table for measure in self._measures()]
+        return tuple(dict.fromkeys([self.table, *named, *(ref.table for ref in self._refs()), *self.also]))
+
+    @property
+    def all_tables(self) -> set[str]:
+        """The tables of the rows that are found first as well."""
+        return {*self.tables, *(self.over.tables if self.over else ())}
+
+    @property
+    def refs(self) -> set[Ref]:
+        """Every column that is asked for, tested, or ordered by."""
+        ranked = [self.ranking.by.ref] if self.ranking and isinstance(self.ranking.by, Group) else []
+        return {*self._refs(), *ranked, *(self.over.refs if self.over else ())}
+
+    def _refs(self) -> list[Ref]:
+        return [
             *self.select,
             *(group.ref for group in self.groups),
             *(measure.ref for measure in self._measures() if measure.ref),
             *(condition.ref for condition in self.conditions),
         ]
-        named = [measure.table for measure in self._measures()]
-        return tuple(dict.fromkeys([self.table, *named, *(ref.table for ref in refs), *self.also]))
 
     def _measures(self) -> list[Measure]:
         ranked = [self.ranking.by] if self.ranking and isinstance(self.ranking.by, Measure) else []

@@ -16,6 +16,7 @@ WORD = re.compile(r"\d[\d.,]*\d(?:%)?|\d|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\W_]+")
 QUOTED = re.compile(r"(?<!\w)(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|'([^']+)'|`([^`]+)`)(?!\w)")
 _GLUE = words_of("of the a an at 's der des die das den dem")
 _NAMES_OF_PERSONS = words_of("first last middle user full")
+_PARTICIPLE = re.compile(r"(?:ed|en|ght)$")
 _LONGEST = 7  # words of a stretch
 _ENOUGH = 0.5  # share of a name's words that must be said
 _ALIKE = 0.7  # likeness from which a word says another
@@ -45,6 +46,12 @@ def tokens_of(text: str) -> list[Token]:
     ]
 
 
+def is_done(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a word is a participle that says by whom: "endpoints owned by", "cited by"."""
+    behind = tokens[place + 1].lower if place + 1 < len(tokens) else ""
+    return bool(_PARTICIPLE.search(tokens[place].lower)) and behind in {"by", "von"}
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """The words of a name. needed: those to be said, or half of them. may: those that may. owner: of the table a column is in."""
@@ -65,7 +72,11 @@ class Name:
         self, tokens: Sequence[Token], *, marks: frozenset[int], stops: frozenset[str]
     ) -> Iterator[tuple[int, int, float]]:
         """The stretches that say the name, with their scores. marks: words that ask, which say no name by themselves."""
-        hits = [self._hit(token, stops) for token in tokens]
+        # A word that asks says no unit: "the slowest response" in ms.
+        hits = [
+            hit if (hit := self._hit(token, stops)) is None or place not in marks or hit[0] in self.needed else None
+            for place, token in enumerate(tokens)
+        ]
         for first, hit in enumerate(hits):
             if hit is not None and not (first and hits[first - 1] == hit):
                 yield from (
@@ -100,6 +111,8 @@ class Name:
                 continue
             if hit[0] in said or (hit[0] in self.owner and said and tokens[last - 1].lower not in _GLUE):
                 return  # "endpoint owner" is one name, "owner endpoints" two
+            if said and is_done(tokens, last):
+                return
             said[hit[0]] = hit[1]
             score = self._score(said)
             if score is not None and not set(range(first, last + 1)) <= marks:
@@ -107,6 +120,8 @@ class Name:
 
     def _score(self, said: dict[str, float]) -> float | None:
         """How surely the name is meant; None where too little of it is said."""
+        if not self.needed:
+            return None
         gained = [value for word, value in said.items() if word in self.needed]
         share = sum(gained) / len(self.needed)
         whole = "name" not in self.needed or len(self.needed) == 1 or len(gained) == len(self.needed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 from assistant.backends.offline.dating import CERTAIN
 from assistant.backends.offline.tables.sentence import Sentence
@@ -40,24 +41,24 @@ class Window:
     years: bool
 
 
-def find_windows(sentence: Sentence, *, today: date | None) -> list[Window]:
-    """The times of a question, each taken."""
+def find_windows(sentence: Sentence, *, today: date | None, dated: bool = True) -> list[Window]:
+    """The times of a question, each taken. dated: there is a column of times, so that "2026" is no other column or value."""
     windows: list[Window] = []
     index = 0
     while index < len(sentence.tokens):
-        window = _window(sentence, index, today)
+        window = _window(sentence, index, today, dated=dated)
         if window:
+            sentence.drop(link for link in sentence.links if window.first <= link.first and link.last <= window.last)
             windows.append(window)
             sentence.taken.update(range(window.first, window.last + 1))
         index = window.last + 1 if window else index + 1
     return windows
 
 
-def _window(sentence: Sentence, first: int, today: date | None) -> Window | None:
+def _window(sentence: Sentence, first: int, today: date | None, *, dated: bool) -> Window | None:
     tokens = sentence.tokens
-    values = {place for link in sentence.links if link.is_value for place in range(link.first, link.last + 1)}
     for last in range(min(first + _MOST_WORDS, len(tokens)) - 1, first - 1, -1):
-        if any(index in sentence.taken or index in values for index in range(first, last + 1)):
+        if any(index in sentence.taken for index in range(first, last + 1)) or _is_named(sentence, first, last, dated=dated):
             continue
         written = sentence.text[tokens[first].start : tokens[last].end]
         if re.search(r"[?!;\n]", written) or len(written) > 100:
@@ -69,6 +70,13 @@ def _window(sentence: Sentence, first: int, today: date | None) -> Window | None
         if found:
             return Window(first, last, *found, years=not re.search(r"[a-z]{3,}\.? \d|\d-\d|\d \w+ \d", _bare(phrase)))
     return None
+
+
+def _is_named(sentence: Sentence, first: int, last: int, *, dated: bool) -> bool:
+    """Whether words of a phrase mean a name or value that it does not hold whole, or that no time can be meant beside."""
+    over = [link for link in sentence.links if link.first <= last and first <= link.last]
+    parted = any(link.is_value and not (first <= link.first and link.last <= last) for link in over)
+    return parted or any(link.quoted for link in over) or (not dated and bool(over))
 
 
 def _placed(phrase: str) -> bool:
@@ -90,6 +98,7 @@ def _bare(phrase: str) -> str:
     return phrase
 
 
+@lru_cache(maxsize=512)  # the same phrases are tried for every table
 def _days(phrase: str, today: date | None) -> tuple[str | None, str | None] | None:
     """First and last day of a phrase, None where it is no time."""
     try:

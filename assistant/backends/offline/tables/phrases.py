@@ -34,6 +34,8 @@ class TablePhrases:
     also: str
     spread: str
     missing: str
+    yes: str
+    no: str
     nothing: str
     fallback: str
     goes_on: str
@@ -48,6 +50,9 @@ class TablePhrases:
     by_sum: str
     each_row: str
     evenly: str
+    spoilt: str
+    also_fits: str
+    no_query: str
     point: str = "."
     group: str = ","
 
@@ -96,6 +101,8 @@ _PHRASES = {
         also=" with a row in {table}",
         spread="average of the {measure}",
         missing="{column} is missing",
+        yes="yes",
+        no="no",
         nothing="No row of the tables answers this.",
         fallback="The tables did not answer this ({reason}); from the documents:",
         goes_on="The list goes on.",
@@ -110,6 +117,9 @@ _PHRASES = {
         by_sum="by the sum of {column} of each",
         each_row="every row of {table} counts once, however many there are for each {column}",
         evenly="With every {column} counted once",
+        spoilt="Nothing can be computed with {column}: it is {note}. Its rarest values:",
+        also_fits="the table is {table}; {others} would fit as well",
+        no_query="no query could be made of the question",
     ),
     "de": TablePhrases(
         functions={
@@ -154,6 +164,8 @@ _PHRASES = {
         also=" mit Zeile in {table}",
         spread="Durchschnitt der {measure}",
         missing="{column} fehlt",
+        yes="ja",
+        no="nein",
         nothing="Keine Zeile der Tabellen beantwortet das.",
         fallback="Die Tabellen haben das nicht beantwortet ({reason}); aus den Dokumenten:",
         goes_on="Die Liste geht weiter.",
@@ -168,6 +180,9 @@ _PHRASES = {
         by_sum="nach der Summe von {column}",
         each_row="jede Zeile von {table} zählt einmal, so viele es je {column} auch sind",
         evenly="Jede {column} einmal gezählt",
+        spoilt="Mit {column} lässt sich nicht rechnen ({note}). Die seltensten Werte:",
+        also_fits="die Tabelle ist {table}; {others} käme auch in Frage",
+        no_query="aus der Frage ließ sich keine Abfrage machen",
         point=",",
         group=".",
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from assistant.backends.offline.tables.asking import Ranked
+from assistant.backends.offline.tables.asked import Ranked
 from assistant.backends.offline.tables.calling import person
 from assistant.backends.offline.tables.heard import Heard
 from assistant.backends.offline.tables.linking import Link
@@ -36,6 +36,9 @@ def ranked(heard: Heard, by: Measure) -> Reading | None:
         heard.sentence.take(thing)
     elif not things and asked.singular and (name := person(heard.schema, by.table)) is not None:
         things = (Group(name),)  # "who charged the most"
+    single = thing is None and by.function == "" and by.ref is not None and heard.schema.is_measure(by.ref)
+    if single and heard.groups and not order.limit:  # "the highest score per player"
+        return _extreme(heard, by, order)
     if not things or (heard.groups and heard.groups != things and not order.limit):
         return _extreme(heard, by, order)
     limit = order.limit or _usual_limit(heard)
@@ -70,6 +73,8 @@ def _owner(heard: Heard, order: Ranked) -> Link | None:
 
 def _extreme(heard: Heard, by: Measure, order: Ranked) -> Reading | None:
     """The highest or lowest value itself, of all rows or of each group."""
+    if by.function == "sum" and order.by and not order.by.functions:  # "the largest number of docks"
+        by = replace(by, function="")
     if by.ref is None or (by.function in {*RATES, "sum", *COUNTS} and not heard.groups):
         return None
     function: Function = by.function or ("max" if order.high else "min")

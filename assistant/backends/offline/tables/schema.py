@@ -22,11 +22,11 @@ from search.tables.models import Column, Table
 _NUMBERS = frozenset({"integer", "real"})
 _DATES = frozenset({"date", "datetime"})
 _DECLARED_DATES = ("DATE", "TIMESTAMP")
-_ID = re.compile(r"[a-z]{0,3}id|key|uuid")
+_ID = re.compile(r"(?!(?:pa|sa|la|ac|av|gr|vo|sk)id\b)[a-z]{0,3}id|key|uuid")  # "paid" is no id
 _YEARS = (1500, 2200)
 _GENERIC_TABLE = words_of(
     """code codes list lists table tables data info record records export exports log logs history detail details snapshot snapshots
-    daily sheet tab tabelle liste daten all my"""
+    daily sheet tab tabelle liste daten übersicht overview extract auszug all my"""
 )
 # Names that columns of unrelated tables share.
 _COMMON = frozenset(
@@ -38,6 +38,13 @@ _COMMON = frozenset(
     )
 )
 _NAMING = frozenset(map(stem, ("name", "title", "label", "username")))
+_YES_AND_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"), ("j", "n"), ("t", "f"), ("on", "off"), ("1", "0"))
+_YES = frozenset({*(yes for yes, _ in _YES_AND_NO), "x", "✓", "✔", "wahr"})
+_SPOILT = re.compile(r"no numbers|decimal|thousands|several units")
+_RATED_UNITS = frozenset({"%", "ms", "s", "min", "°c"})
+_RATED = frozenset(
+    map(stem, words_of("price preis rate rating score grade note csat nps percent share average mean temperature age alter mood"))
+)
 _SHARED = 0.8
 _NAMED = 0.7  # likeness from which a word of a name says a kind
 _NO_JOIN = 9.0
@@ -63,14 +70,36 @@ class Join:
 class Schema:
     """Tables, and what follows from their names and counts."""
 
-    def __init__(self, tables: Sequence[Table], titles: Mapping[int, str] | None = None) -> None:
-        """titles: of the documents that the tables are from, by their ids."""
+    def __init__(
+        self, tables: Sequence[Table], titles: Mapping[int, str] | None = None, *, shared: frozenset[str] | None = None
+    ) -> None:
+        """titles: of the documents that the tables are from, by their ids. shared: words that the names of tables begin with."""
         self.tables = {table.name: table for table in tables}
         self._columns = {Ref(table.name, column.name): column for table in tables for column in table.columns}
         self._prefixes = {table.name: _prefix([column.name for column in table.columns]) for table in tables}
         self._labels: dict[str, tuple[Ref, ...]] = {}
-        self._shared = _prefix([table.name for table in tables])
+        self._shared = _prefix([table.name for table in tables]) if shared is None else shared
         self._titles = titles or {}
+
+    @cached_property
+    def parts(self) -> tuple[Schema, ...]:
+        """What a question can be about: tables that joins connect, then each of these alone."""
+        of = {name: [name] for name in self.tables}
+        for join in self.joins:
+            one, other = of[join.left.table], of[join.right.table]
+            if one is not other:
+                one += other
+                of.update(dict.fromkeys(other, one))
+        groups = list({id(group): group for group in of.values()}.values())
+        alone = [[name] for group in groups if len(group) > 1 for name in group]
+        return tuple(
+            Schema([self.tables[name] for name in names], self._titles, shared=self._shared) for names in (*groups, *alone)
+        )
+
+    @cached_property
+    def has_times(self) -> bool:
+        """Whether a column holds days, moments or years."""
+        return any(self.is_date(ref) or self.is_year(ref) for ref in self._columns)
 
     @cached_property
     def around(self) -> dict[str, frozenset[str]]:
@@ -103,8 +132,8 @@ class Schema:
         """The words of a table's name that must be said, and those that may."""
         # A sheet is called by its own name, "the invoices"; its file's may be said as well.
         own = name_words(self.tables[table].label) or name_words(table)
-        words = [word for word in dict.fromkeys(own) if word not in self._shared and not word.isdigit()]
-        needed = [word for word in words if word not in _GENERIC_TABLE] or words
+        words = [word for word in dict.fromkeys(own) if word not in self._shared and not word.isdigit()] or own
+        needed = [word for word in words if word not in _GENERIC_TABLE and word not in _OPTIONAL] or words
         return needed, [word for word in name_words(table) if word not in needed]
 
     def column_words(self, ref: Ref) -> tuple[list[str], list[str]]:
@@ -156,6 +185,29 @@ class Schema:
     def is_measure(self, ref: Ref) -> bool:
         """Whether numbers are worth adding up or comparing: no years, no ids."""
         return self.is_number(ref) and not self.is_id(ref) and not self.is_year(ref)
+
+    def yes_and_no(self, ref: Ref) -> tuple[str | int, str | int | None] | None:
+        """The values that mean yes and no, as the column has them, None for an empty cell; None where it is no such column."""
+        column = self.column(ref)
+        if column.type == "boolean" or (
+            column.type == "integer" and (column.distinct, column.minimum, column.maximum) == (2, 0, 1)
+        ):
+            return 1, 0
+        said = {value.lower(): value for value in column.values}
+        if column.distinct == 1 and column.nulls and len(said) == 1 and set(said) <= _YES:
+            return next(iter(said.values())), None  # an "x" or nothing
+        pair = next((pair for pair in _YES_AND_NO if set(pair) == set(said)), None)
+        return (said[pair[0]], said[pair[1]]) if pair else None
+
+    def is_spoilt(self, ref: Ref) -> bool:
+        """Whether a few values or the way they are written kept a column of numbers as text."""
+        column = self.column(ref)
+        return column.type == "text" and column.note.startswith("kept as text") and bool(_SPOILT.search(column.note))
+
+    def is_rate(self, ref: Ref) -> bool:
+        """Whether numbers are averaged rather than added up, by their unit or name: per cent, prices, ratings, response times."""
+        words = set(map(stem, name_words(ref.column)))
+        return self.unit(ref).lower() in _RATED_UNITS or bool(words & _RATED)
 
     def is_money(self, ref: Ref) -> bool:
         """Whether the values are amounts of money: by their unit, where they have none by their name."""

@@ -5,13 +5,17 @@ In: a text, a Linker. Out: Sentence. What nobody took at the end is what the rul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from assistant.backends.offline.tables.linking import Link, Linker, agreed
+from assistant.backends.offline.tables.kinds import PAYING_NOUNS
+from assistant.backends.offline.tables.linking import Candidate, Link, Linker, agreed
+from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark, find_marks
 from assistant.backends.offline.tables.naming import Token, tokens_of
-from assistant.backends.offline.tables.vocabulary import stem
+from assistant.backends.offline.tables.schema import Ref, Schema
+from assistant.backends.offline.tables.vocabulary import name_words, stem
 from assistant.backends.offline.wording import words_of
 from search.languages import STOPWORDS, query_stopwords
 
@@ -23,9 +27,11 @@ _EMPTY = words_of(
     taken took take takes taking recorded please tell me us many much viel year's order ordered sort sorted ascending descending
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
     related relevant available currently final answer include including included consider together top both beide beiden us
-    we per"""
+    we per over across work works worked working log logs logged book booked arbeiten arbeitet arbeitete gearbeitet geleistet
+    gebucht erfasst"""
 )
 _SURE = 0.9
+_ASKING = frozenset({"aggregate", "count", "group", "limit", "most", "order", "distinct", "share", "how"})
 _FILLERS = words_of(
     """of the a an our my your their all any both is us we are was were be been do does did der die das den dem des unsere"""
 )
@@ -49,13 +55,20 @@ class Sentence:
     taken: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, text: str, linker: Linker, *, language: str) -> Sentence:
-        """Read a text. A link that holds a mark's words stays, where it says more than they do ("first name")."""
+    def of(cls, text: str, linker: Linker, *, language: str, strict: bool = True) -> Sentence:
+        """Read a text. A link that holds a mark's words stays, where it says more than they do ("first name").
+
+        strict: words that ask ("total", "most") and units of time are no values.
+        """
         tokens = tokens_of(text)
         stops = (query_stopwords(text) | STOPWORDS["en"] | STOPWORDS.get(language, frozenset())) - {"own"}
-        marks = find_marks(text, tokens, language=language)
-        covered = frozenset(index for mark in marks for index in range(mark.first, mark.last + 1))
-        links = agreed(linker.links(text, tokens, marks=covered, stops=stops), linker.schema)
+        marks = _marks(text, language)
+        # "Spent" asks for money, and may be the name of the column that holds it.
+        covered = frozenset(index for mark in marks if mark.kind != "paying" for index in range(mark.first, mark.last + 1))
+        asking = frozenset(index for mark in marks if mark.kind in _ASKING for index in range(mark.first, mark.last + 1))
+        asking |= {index for index, token in enumerate(tokens) if token.lower in TIME_UNITS}
+        links = linker.links(text, tokens, marks=covered, stops=stops, no_values=asking if strict else frozenset())
+        links = agreed(links, linker.schema)
         kept = []
         for mark in marks:
             over = [link for link in links if link.first <= mark.last and mark.first <= link.last]
@@ -67,6 +80,7 @@ class Sentence:
             elif _outweighs(mark, over):
                 kept.append(mark)
                 links = [link for link in links if link not in over]
+        kept, links = _named_like_marks(kept, links, tokens, linker.schema)
         around = {
             index: linker.schema.around.get(stem(token.lower), frozenset())
             for index, token in enumerate(tokens)
@@ -140,13 +154,54 @@ class Sentence:
             if index not in known and token.lower not in self.stops and token.lower not in _EMPTY
         ]
 
+    def words(self, indices: Iterable[int]) -> list[str]:
+        """Some words as they are written, by place."""
+        return [self.tokens[index].text for index in sorted(indices)]
+
+    def drop(self, links: Iterable[Link]) -> None:
+        """Forget links whose words mean something else."""
+        dropped = list(links)
+        self.links = [link for link in self.links if link not in dropped]
+
     def lower(self, index: int) -> str:
         """A word in lower case, "" outside the question."""
         return self.tokens[index].lower if 0 <= index < len(self.tokens) else ""
+
+
+@lru_cache(maxsize=16)
+def _marks(text: str, language: str) -> list[Mark]:
+    """The marks of a text, which are the same for all tables."""
+    return find_marks(text, tokens_of(text), language=language)
+
+
+def _named_like_marks(
+    marks: list[Mark], links: list[Link], tokens: Sequence[Token], schema: Schema
+) -> tuple[list[Mark], list[Link]]:
+    """With "total" as the name of a column where it cannot be what asks: "the average order total", "sum of total"."""
+    columns: dict[str, list[Ref]] = {}
+    for ref in schema.refs():
+        for word in name_words(ref.column) if schema.is_measure(ref) else ():
+            columns.setdefault(word, []).append(ref)
+    kept = []
+    for mark in marks:
+        place = mark.first - 1
+        while place > 0 and tokens[place].lower in {"of", "the", "der", "des"}:
+            place -= 1
+        owner = {table for link in links if link.last == mark.first - 1 for table in link.tables}
+        asked = any(each.kind == "aggregate" and place <= each.last < mark.first for each in marks)
+        named = columns.get(tokens[mark.first].lower, []) if mark.kind == "aggregate" and mark.first == mark.last else []
+        refs = named if asked else [ref for ref in named if ref.table in owner]
+        if refs:
+            links = [*links, Link(mark.first, mark.last, tuple(Candidate(ref, 1.0) for ref in refs))]
+        else:
+            kept.append(mark)
+    return kept, sorted(links, key=lambda link: link.first)
 
 
 def _outweighs(mark: Mark, links: list[Link]) -> bool:
     """Whether a mark says more than the links over its words: "billed" asks for money, though "amount" is a synonym of it."""
     if any(link.is_value or link.last > link.first for link in links):
         return False
-    return mark.kind in {"compare", "limit", "most"} or (mark.kind == "paying" and all(link.score < _SURE for link in links))
+    if mark.kind == "paying":  # "did they invoice" is no table of invoices
+        return all(link.score < _SURE or (mark.what in PAYING_NOUNS and link.tables) for link in links)
+    return mark.kind in {"compare", "limit", "most"}

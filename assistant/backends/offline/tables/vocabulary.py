@@ -12,6 +12,7 @@ from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
+_UMLAUT = re.compile(r"([aou])e(?=[bfghklmnprtz])")  # "umsaetze" of a file is "Umsätze"
 _IRREGULAR = {
     "people": "person",
     "persons": "person",
@@ -29,6 +30,8 @@ _SHORTEST_STEM = 3
 # Words of the general kind only. What stands in one line may be said for each other.
 _GROUPS = (
     "time duration latency elapsed zeit dauer laufzeit hours minutes seconds",
+    "hours hour stunde stunden",
+    "minute minutes minuten",
     "date day when datum tag timestamp",
     "year jahr",
     "month monat",
@@ -69,6 +72,14 @@ _GROUPS = (
     "invoice rechnung faktura",
     "parcel package paket",
     "surcharge zuschlag aufschlag",
+    "project projekt",
+    "department abteilung",
+    "priority priorität",
+    "model modell",
+    "person mitarbeiter",
+    "user nutzer benutzer",
+    "supplier vendor lieferant",
+    "account konto",
 )
 _ABBREVIATIONS = {
     "amt": "amount",
@@ -179,6 +190,7 @@ def stem(word: str) -> str:
     """What is left of a word without case, accents and its ending: "queried" and "queries" are one."""
     text = unicodedata.normalize("NFKD", word.casefold().replace("ß", "ss"))
     text = "".join(char for char in text if not unicodedata.combining(char))
+    text = _UMLAUT.sub(r"\1", text)
     text = _IRREGULAR.get(text, text)
     if text.endswith(("ies", "ied")) and len(text) > _SHORTEST_STEM + 1:
         return text[:-3] + "i"
