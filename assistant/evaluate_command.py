@@ -246,11 +246,11 @@ class _Session:
         if again:
             named = "; ".join(f"{key.case} {key.model} {key.repeat}" for key in again)
             self._say(f"under way when this run was stopped, asked again: {named}")
-        for line in summary.of_unrecorded(chosen, run.cases):
+        width = render.err().width
+        told = summary.of_unrecorded(chosen, run.cases, width)
+        told += summary.of_estimates(runner.estimates, width) if runner.waiting else []
+        for line in told:
             self._say(line)
-        if runner.waiting:
-            for line in summary.of_estimates(runner.estimates):
-                self._say(line)
         try:
             with self._timed("asking"):
                 return runner.run()
@@ -316,10 +316,12 @@ class _Session:
             told |= {"compared": _compared(comparison)} if comparison else {}
             render.out().write(settings.redact(render.as_json(told)))
         else:
-            lines = summary.of_run(run)
-            lines += ["", *summary.of_comparison(comparison, earlier.folder.name)] if comparison and earlier else []
+            terminal = render.out()
+            width = min(summary.WIDTH, terminal.width)
+            lines = summary.of_run(run, width)
+            lines += ["", *summary.of_comparison(comparison, earlier.folder.name, width)] if comparison and earlier else []
             for line in lines:
-                render.out().write(settings.redact(line))
+                terminal.write(settings.redact(line))
         left_out = dict(finish.left_out) if finish else {}
         for model, why in left_out.items():
             render.err().write(render.one_line(settings.redact(f"{model}: not all was asked: {why}")))

@@ -72,8 +72,9 @@ class Library:
         return cls(place, connections.open_for_reading(place), _embedder_source(embedder, announce))
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Close the file, once another thread has read what it is reading: SQLite would crash under it."""
+        with self._lock:
+            self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -295,6 +296,11 @@ class Library:
         """Documents, passages, coverage, age, model, size, roots and the files without text."""
         with self.snapshot():
             return status.status(self._connection, self.path)
+
+    def digest(self) -> str:
+        """A digest of what is indexed, by paths and contents, to tell whether two moments saw the same."""
+        with self.snapshot():
+            return status.digest(self._connection)
 
     def check_embedder(self) -> None:
         """Raise LibraryError when the embedding model in hand is not the one that the library was made with."""

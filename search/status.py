@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from dataclasses import dataclass
@@ -59,6 +60,14 @@ def coverage(connection: sqlite3.Connection) -> Coverage:
             "(SELECT count(*) FROM passages), (SELECT count(*) FROM _embeddings), (SELECT min(indexed_at) FROM _roots)"
         ).fetchone()
     )
+
+
+def digest(connection: sqlite3.Connection) -> str:
+    """SHA-256 over the paths and contents of all documents: the same for what was indexed from the same files."""
+    found = hashlib.sha256()
+    for row in connection.execute("SELECT path, coalesce(content_hash, '') FROM documents ORDER BY path, content_hash"):
+        found.update("\0".join((*row, "")).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
 
 
 def status(connection: sqlite3.Connection, path: Path) -> Status:

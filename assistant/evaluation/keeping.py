@@ -18,7 +18,13 @@ from assistant.evaluation.runner import Plan, missing
 from assistant.evaluation.runs import Head, Run
 from search import Library
 
-_SAME = ("library", "cases", "settings")
+# What must be alike of two runs: the same documents in a library at any place, the same cases of any file, all settings.
+_SAME: Mapping[str, frozenset[str] | None] = {
+    "library": frozenset({"digest", "passages", "embedder"}),
+    "cases": frozenset({"digest"}),
+    "settings": None,
+}
+_OTHER = {"library": "another library, or of one that has changed", "cases": "other cases", "settings": "other settings"}
 
 
 def folder() -> Path:
@@ -34,7 +40,7 @@ def head_of(name: str, file: Path | None, cases: Sequence[Case], library: Librar
     if library is not None:
         status = library.status()
         told = {"path": str(status.path), "embedder": status.model}
-        told |= {"documents": status.coverage.documents, "passages": status.coverage.passages}
+        told |= {"documents": status.coverage.documents, "passages": status.coverage.passages, "digest": library.digest()}
     written = json.dumps([case.given for case in cases], ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
     return Head(
@@ -81,7 +87,7 @@ def _taken_up(run: Run, head: Head, models: Sequence[str], repeats: int) -> Run:
     """A run that is named: it must be of the same cases, library and settings; models and repeats may be added."""
     different = _differences(run.head, head)
     if different:
-        raise UserError(f"--run: {run.folder} is a run of other {' and '.join(different)}", "name a new folder, or leave --run out")
+        raise UserError(f"--run: {run.folder} is a run of {' and '.join(different)}", "name a new folder, or leave --run out")
     together = tuple(dict.fromkeys((*run.head.models, *models)))
     if together != run.head.models or repeats > run.head.repeats:
         run.widen(replace(run.head, models=together, repeats=max(repeats, run.head.repeats)))
@@ -89,12 +95,14 @@ def _taken_up(run: Run, head: Head, models: Sequence[str], repeats: int) -> Run:
 
 
 def _differences(one: Head, other: Head) -> list[str]:
-    """In what two runs differ that must be alike."""
-    return [name for name in _SAME if _essence(name, getattr(one, name)) != _essence(name, getattr(other, name))]
+    """In what two runs differ that must be alike, in words."""
+    return [
+        _OTHER[name] for name, kept in _SAME.items() if _essence(getattr(one, name), kept) != _essence(getattr(other, name), kept)
+    ]
 
 
-def _essence(name: str, value: Mapping[str, Any]) -> str:
-    kept = {key: each for key, each in value.items() if name != "cases" or key == "digest"}
+def _essence(value: Mapping[str, Any], names: frozenset[str] | None) -> str:
+    kept = {name: each for name, each in value.items() if names is None or name in names}
     return json.dumps(kept, sort_keys=True, ensure_ascii=False)
 
 

@@ -10,6 +10,7 @@ import hashlib
 import queue
 import re
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,13 +22,14 @@ from assistant.evaluation.asking import Questions
 from assistant.evaluation.cases import Case
 from assistant.evaluation.costs import Estimated, Purse, estimated, refuse_unknown
 from assistant.evaluation.models import Model
-from assistant.evaluation.runs import Key, Result, Run
+from assistant.evaluation.runs import Key, Result, Run, writable
 from assistant.loop import Limits
 from assistant.recording import Recorder
 
 AT_ONCE = 4  # questions of a model that runs elsewhere
 _GIVEN_UP = 3  # failures in a row after which a model is asked no more
 _TICK = 0.1  # seconds between two looks for Ctrl-C
+_LEAVE = 3.0  # seconds that an end waits for what is under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class Runner:
         self._plan = plan
         self._questions = questions
         self._tell = tell
+        self._threads: list[threading.Thread] = []
         self._cases = {case.id: case for case in questions.cases}
         done = run.results
         self.repeated = run.in_flight
@@ -109,26 +112,40 @@ class Runner:
 
     def run(self) -> Finish:
         """Ask everything that is still to be asked. Raises UserError while another process writes to the run."""
-        done: queue.Queue[tuple[_Lane, Key, Result | BaseException]] = queue.Queue()
-        asked, of_all = 0, self.waiting
         with self._run.writing():
-            while True:
-                for lane in self._lanes:
-                    self._start(lane, done)
-                if not any(lane.under_way for lane in self._lanes):
-                    break
-                try:
-                    lane, key, came = done.get(timeout=_TICK)
-                except queue.Empty:
-                    continue
-                lane.under_way -= 1
-                result = self._settled(lane, key, came)
-                if result is not None:
-                    self._run.finish(result)
-                    asked += 1
-                    self._tell(result, asked, of_all)
+            try:
+                asked = self._asked()
+            except BaseException:
+                self._leave()
+                raise
         left_out = {lane.model.name: lane.stopped for lane in self._lanes if lane.stopped}
         return Finish(asked, self._purse.spent, left_out)
+
+    def _asked(self) -> int:
+        """How many questions were asked, when there is nothing left to ask."""
+        done: queue.Queue[tuple[_Lane, Key, Result | BaseException]] = queue.Queue()
+        asked, of_all = 0, self.waiting
+        while True:
+            for lane in self._lanes:
+                self._start(lane, done)
+            if not any(lane.under_way for lane in self._lanes):
+                return asked
+            try:
+                lane, key, came = done.get(timeout=_TICK)
+            except queue.Empty:
+                continue
+            lane.under_way -= 1
+            result = self._settled(lane, key, came)
+            if result is not None:
+                self._run.finish(result)
+                asked += 1
+                self._tell(result, asked, of_all)
+
+    def _leave(self) -> None:
+        """Wait a little for the threads under way: a process that ends inside an embedding crashes instead of ending."""
+        until = time.monotonic() + _LEAVE
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _lane(self, model: Model, finished: set[Key], done: Sequence[Result]) -> _Lane:
         first = next(iter(self._questions.cases), None)
@@ -160,7 +177,9 @@ class Runner:
             lane.waiting.popleft()
             self._run.begin(key)
             lane.under_way += 1
-            threading.Thread(target=self._work, args=(lane, key, done), daemon=True).start()
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            self._threads.append(threading.Thread(target=self._work, args=(lane, key, done), daemon=True))
+            self._threads[-1].start()
 
     def _work(self, lane: _Lane, key: Key, done: queue.Queue[tuple[_Lane, Key, Result | BaseException]]) -> None:
         try:
@@ -179,7 +198,9 @@ class Runner:
             backend.close()
         name = _recording_name(key)
         first = (case.turns or (case.question,))[0]
-        recorder.write(self._run.folder / "recordings" / name, first, case.today.isoformat() if case.today else None)
+        place = self._run.folder / "recordings" / name
+        with writable(place):
+            recorder.write(place, first, case.today.isoformat() if case.today else None)
         return replace(result, model=key.model, repeat=key.repeat, recording=name)
 
     def _allowance(self, lane: _Lane) -> float | None:

@@ -181,12 +181,16 @@ class Run:
 
     def keep_retrieval(self, measured: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
         """Keep the searches' own measures."""
-        settings.write_private(self.folder / "retrieval.json", json.dumps(measured, ensure_ascii=False) + "\n")
+        path = self.folder / "retrieval.json"
+        with writable(path):
+            settings.write_private(path, json.dumps(measured, ensure_ascii=False) + "\n")
 
     def widen(self, head: Head) -> None:
         """Take more models or repeats into the run."""
         self.head = head
-        settings.write_private(self.folder / "run.json", json.dumps(asdict(head), ensure_ascii=False, indent=1) + "\n")
+        path = self.folder / "run.json"
+        with writable(path):
+            settings.write_private(path, json.dumps(asdict(head), ensure_ascii=False, indent=1) + "\n")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -210,17 +214,25 @@ def _result(row: Mapping[str, Any]) -> Result:
 
 
 def _append(path: Path, row: Mapping[str, Any]) -> None:
-    """Add a line and wait until it is on the disk. A line that was torn by an earlier end is closed first."""
+    """Add a line and wait until it is on the disk. A line that was torn by an earlier end is closed first. Raises UserError."""
     line = settings.redact(json.dumps(row, ensure_ascii=False)).encode("utf-8", "replace") + b"\n"
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        size = os.fstat(handle).st_size
-        if size and os.pread(handle, 1, size - 1) != b"\n":
+    with writable(path), os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "r+b", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
             line = b"\n" + line
-        os.write(handle, line)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        file.write(line)
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[None]:
+    """What is written to a run: the system's refusal, such as a full disk, says of which file it is and how to go on."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be written: {error.strerror}", "make room; the same command goes on with the run"
+        ) from None
 
 
 def _lines(path: Path, shape: shapes.Shape) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a terminal shows of a run and of a comparison: plain lines of at most 80 columns.
+"""What a terminal shows of a run and of a comparison: plain lines of at most 80 columns, or as many as it has.
 
 A figure stands with the 95 % interval of its mean: 0.912 [.860 .953].
 """
@@ -27,7 +27,7 @@ _CHANGED = 30
 Table = Mapping[str, Mapping[str, str]]
 
 
-def of_run(run: Run) -> list[str]:
+def of_run(run: Run, width: int = WIDTH) -> list[str]:
     """The head, the searches' figures, the models' figures, those by kind, and the cases that went wrong."""
     library = run.head.library
     head = f"{run.head.name}: {counted(len(run.cases), 'case')}"
@@ -35,26 +35,26 @@ def of_run(run: Run) -> list[str]:
     for name in ("document", "passage"):
         number = library.get(f"{name}s")
         head += f", {counted(number, name)}" if isinstance(number, int) and number else ""
-    lines = [_cut(head)]
+    lines = [_cut(head, width)]
     searches = {
         mode: _shown({measure: found[measure] for measure in RETRIEVAL if measure in found})
         for mode, found in figures.of_retrieval(run).items()
     }
-    lines += _table("search", searches)
-    lines += of_reranking(run)
+    lines += _table("search", searches, width)
+    lines += of_reranking(run, width)
     models = {model: _shown(found) for model, found in figures.of_models(run).items()}
-    lines += _table("model", {model: found for model, found in models.items() if found}, MEASURES)
-    return [*lines, *_by_kind(run), *_wrong(run)]
+    lines += _table("model", {model: found for model, found in models.items() if found}, width, MEASURES)
+    return [*lines, *_by_kind(run, width), *_wrong(run, width)]
 
 
-def of_reranking(run: Run) -> list[str]:
+def of_reranking(run: Run, width: int = WIDTH) -> list[str]:
     """What reading the best hits again gains, and what it takes, below an empty line; nothing where that was not measured."""
     found = figures.of_reranking(run)
     if found is None:
         return []
     gain = found.gain
     figure = f"{found.measure} {gain.mean:+.3f} [{gain.low:+.3f} {gain.high:+.3f}] over hybrid"
-    return ["", _cut(f"reranked: {figure}, {found.after:.0f} ms a question against {found.before:.0f}")]
+    return ["", *_folded(f"reranked: {figure},", f"{found.after:.0f} ms a question against {found.before:.0f}", width)]
 
 
 def _shown(found: figures.Figures) -> dict[str, str]:
@@ -74,11 +74,11 @@ def _short(value: float) -> str:
     return f"{value:.3f}".removeprefix("0") if 0 <= value < 0.9995 else f"{value:.2f}"
 
 
-def _table(what: str, columns: Table, order: Sequence[str] = ()) -> list[str]:
-    """Measures as rows, in an order where it is given; as many columns beside each other as 80 characters hold, the rest below."""
+def _table(what: str, columns: Table, width: int, order: Sequence[str] = ()) -> list[str]:
+    """Measures as rows, in an order where it is given; as many columns beside each other as there is room for."""
     lines: list[str] = []
     names = list(columns)
-    room = (WIDTH - _LABEL) // _COLUMN
+    room = max(1, (width - _LABEL) // _COLUMN)
     for at in range(0, len(names), room):
         shown = names[at : at + room]
         rows = list(dict.fromkeys(row for name in shown for row in columns[name]))
@@ -98,7 +98,7 @@ def _name(text: str) -> str:
     return text if len(text) < _COLUMN else "…" + text[-(_COLUMN - 2) :]
 
 
-def _by_kind(run: Run) -> list[str]:
+def _by_kind(run: Run, width: int) -> list[str]:
     """The share of right answers, or of right tools where no answer is expected, by kind of question."""
     kinds = sorted({case.kind for case in run.cases if case.kind})
     if len(kinds) < 2:
@@ -108,17 +108,17 @@ def _by_kind(run: Run) -> list[str]:
         found = {kind: figures.of_model(run, model, kind) for kind in kinds}
         shown = {kind: each.get("answer") or each.get("tool_choice") for kind, each in found.items()}
         columns[model] = {kind: f"{one.mean:.3f} of {one.count}" for kind, one in shown.items() if one is not None}
-    return _table("answer by kind", {model: column for model, column in columns.items() if column}, kinds)
+    return _table("answer by kind", {model: column for model, column in columns.items() if column}, width, kinds)
 
 
-def _wrong(run: Run) -> list[str]:
+def _wrong(run: Run, width: int) -> list[str]:
     """The questions with a wrong answer or wrong tools, the first dozen by name."""
     wrong = [result for result in run.results if result.failed or _missed(result)]
     lines = ["", f"not right: {counted(len(wrong), 'question')}"] if wrong else []
     for result in wrong[:_WRONG]:
         why = f"failed: {result.failed}" if result.failed else ", ".join(_missed(result))
         model = f" {_name(result.model)}" if len(run.head.models) > 1 else ""
-        lines.append(_cut(f"  {result.case}{model}: {why} - {result.question}"))
+        lines.append(_cut(f"  {result.case}{model}: {why} - {result.question}", width))
     return [*lines, f"  and {len(wrong) - _WRONG} more"] if len(wrong) > _WRONG else lines
 
 
@@ -128,56 +128,57 @@ def _missed(result: Result) -> list[str]:
     return [name for name in kept if (result.scores.get(name) or 0.0) < 1 and result.scores.get(name) is not None]
 
 
-def of_comparison(found: Comparison, earlier: str) -> list[str]:
+def of_comparison(found: Comparison, earlier: str, width: int = WIDTH) -> list[str]:
     """The differences by model and search mode, then case by case what changed, the worse first."""
-    lines = [_cut(f"compared with {earlier}")]
+    lines = [_cut(f"compared with {earlier}", width)]
     for who, differences in found.differences.items():
         moved = {measure: one for measure, one in differences.items() if one.better or one.worse}
-        lines += ["", _cut(f"{who}: " + ("" if moved else "no difference"))]
-        lines += [_difference(measure, one) for measure, one in moved.items()]
+        lines += ["", _cut(f"{who}: " + ("" if moved else "no difference"), width)]
+        lines += [line for measure, one in moved.items() for line in _difference(measure, one, width)]
     worse = [change for change in found.changes if change.worse]
     better = [change for change in found.changes if not change.worse]
     for title, changes in (("worse", worse), ("better", better)):
         lines += ["", f"{title}: {counted(len({(one.who, one.case) for one in changes}), 'case')}"] if changes else []
-        lines += [line for change in changes[:_CHANGED] for line in _change(change)]
+        lines += [line for change in changes[:_CHANGED] for line in _change(change, width)]
         lines += [f"  and {counted(len(changes) - _CHANGED, 'more change')}"] if len(changes) > _CHANGED else []
     if found.alone:
-        lines += ["", _cut(f"in one run only: {', '.join(found.alone)}")]
+        lines += ["", _cut(f"in one run only: {', '.join(found.alone)}", width)]
     return lines
 
 
-def _difference(measure: str, one: Difference) -> str:
+def _difference(measure: str, one: Difference, width: int) -> list[str]:
     digits = 5 if measure == "cost" else 3
     sign = "" if one.certain else " (may be chance)"
     more, less = ("higher", "lower") if measure in SPENT else ("better", "worse")
     counts = f"{one.better} {more}, {one.worse} {less} of {one.count}"
-    return _cut(f"  {measure:<18} {one.mean:+.{digits}f} [{one.low:+.{digits}f} {one.high:+.{digits}f}]  {counts}{sign}")
+    figure = f"{one.mean:+.{digits}f} [{one.low:+.{digits}f} {one.high:+.{digits}f}]"
+    return _folded(f"  {measure:<18} {figure} ", f"{counts}{sign}", width)
 
 
-def _change(change: Change) -> list[str]:
+def _change(change: Change, width: int) -> list[str]:
     line = f"  {change.case}  {_name(change.who)} {change.measure} {change.before:.3f} -> {change.after:.3f}"
-    lines = [_cut(line), _cut(f"      {change.question}")]
+    lines = [_cut(line, width), _cut(f"      {change.question}", width)]
     if change.was != change.now:
-        lines.append(_cut(f"      {change.was} -> {change.now}"))
+        lines.append(_cut(f"      {change.was} -> {change.now}", width))
     return lines
 
 
-def of_estimates(estimates: Sequence[Estimated]) -> list[str]:
+def of_estimates(estimates: Sequence[Estimated], width: int = WIDTH) -> list[str]:
     """What is about to be asked, and what it will cost, as well as that is known."""
     lines = []
     for one in estimates:
         how = " by what it has cost so far" if one.from_results else ""
-        lines.append(_cut(f"{one.model}: {counted(one.questions, 'question')} to ask, {_cost(one.total)}{how}"))
+        lines.append(_cut(f"{one.model}: {counted(one.questions, 'question')} to ask, {_cost(one.total)}{how}", width))
     return lines
 
 
-def of_unrecorded(models: Sequence[Model], cases: Sequence[Case]) -> list[str]:
+def of_unrecorded(models: Sequence[Model], cases: Sequence[Case], width: int = WIDTH) -> list[str]:
     """Which cases a replayed model is not asked, for want of a recording."""
     lines = []
     for model in models:
         without = [case.id for case in cases if not model.answers(case.id, 1)]
         if without:
-            lines.append(_cut(f"{model.name}: no recording of {counted(len(without), 'case')}: {', '.join(without)}"))
+            lines.append(_cut(f"{model.name}: no recording of {counted(len(without), 'case')}: {', '.join(without)}", width))
     return lines
 
 
@@ -187,8 +188,14 @@ def _cost(total: float | None) -> str:
     return f"about ${total:.{4 if total < 1 else 2}f}" if total else "no cost"
 
 
-def _cut(text: str, width: int = WIDTH) -> str:
-    """A harmless line of at most so many characters; its indentation stays."""
+def _folded(text: str, more: str, width: int) -> list[str]:
+    """One line, or two where there is no room for both parts."""
+    if render.columns(f"{text} {more}") <= width:
+        return [f"{text} {more}"]
+    return [_cut(text.rstrip(), width), _cut(f"    {more}", width)]
+
+
+def _cut(text: str, width: int) -> str:
+    """A harmless line of at most so many columns; its indentation stays."""
     indent = text[: len(text) - len(text.lstrip())]
-    line = indent + render.one_line(text)
-    return line if len(line) <= width else line[: width - 1] + "…"
+    return render.cut(indent + render.one_line(text), width)

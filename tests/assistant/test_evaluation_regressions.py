@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluating import FILES, Answering, model, read, run_in, written
+from evaluating import CASES, FILES, Answering, model, read, run_in, written
 from standin import StandIn
 
 from assistant import cli
 from assistant.errors import UsageError
 from assistant.evaluation import comparing, gates, summary
 from assistant.evaluation.runs import Head, Run
+from assistant.render import columns
 from search import Library, embedding, filters, hybrid
 
 
@@ -121,9 +122,17 @@ def test_a_gate_of_a_model_with_colons_and_one_of_nothing_measured(tmp_path: Pat
         gates.check_names([gate], ["offline"])
 
 
-def test_what_is_shown_fits_80_columns(library: Library, tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_what_is_shown_fits_the_terminal(width: int, library: Library, tmp_path: Path) -> None:
     names = ["ollama:a-very-long-name-of-a-model:70b-instruct-q4", "two:m", "three:m", "four:m"]
-    run, _, _ = run_in(tmp_path / "run", library, *(model(Answering(name, cite=lambda _: "zzzzzzzzzz")) for name in names))
-    lines = [*summary.of_run(run), *summary.of_comparison(comparing.compare(run, run), "itself")]
-    assert max(map(len, lines)) <= 80
-    assert any("not right: 16 questions" in line for line in lines)
+    asked = [
+        *CASES,
+        {"id": "wide", "question": "gateway keys " + "署名鍵はどのくらいの頻度で" * 9, "expect": {"documents": ["no.md"]}},
+    ]
+    before, _, _ = run_in(tmp_path / "before", library, *map(model, map(Answering, names)), cases=read(asked))
+    worse = (model(Answering(name, cite=lambda _: "zzzzzzzzzz")) for name in names)
+    run, _, _ = run_in(tmp_path / "run", library, *worse, cases=read(asked))
+    lines = [*summary.of_run(run, width), *summary.of_comparison(comparing.compare(before, run), "before", width)]
+    assert max(map(columns, lines)) <= width
+    assert any("not right: 20 questions" in line for line in lines)
+    assert any("worse of 4" in line or "worse of 5" in line for line in lines)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +14,12 @@ from typing import Any
 
 import pytest
 from evaluating import CASES, FILES, Answering, model, read, run_in
+from standin import StandIn
 
 from assistant.backends.base import Capabilities, Price
 from assistant.errors import ConnectionFailedError, KeyMissingError, UserError
-from assistant.evaluation import models
+from assistant.evaluation import keeping, models
+from assistant.evaluation.runner import Plan
 from assistant.evaluation.runs import Key, Result, Run
 from search import Library
 
@@ -85,6 +90,20 @@ def test_other_cases_are_no_continuation(library: Library, tmp_path: Path) -> No
     run_in(tmp_path / "run", library, model(Answering()))
     with pytest.raises(UserError, match="a run of other cases"):
         run_in(tmp_path / "run", library, model(Answering()), cases=read()[:2])
+
+
+def test_a_library_that_has_changed_is_no_continuation_and_one_that_was_moved_is(
+    library: Library, tmp_path: Path, write: Callable[[str, str], Path], indexed: Callable[[], Library]
+) -> None:
+    run_in(tmp_path / "run", library, model(Answering()))
+    moved = tmp_path / "moved.db"
+    moved.write_bytes(library.path.read_bytes())
+    with Library.open(moved, embedder=StandIn()) as other:
+        assert run_in(tmp_path / "run", other, model(Answering()))[1].asked == 0
+    write("runbooks/queue.md", FILES["runbooks/queue.md"].replace("9 days", "8 days"))  # as many documents and passages as before
+    changed = indexed()
+    with pytest.raises(UserError, match="a run of another library, or of one that has changed"):
+        run_in(tmp_path / "run", changed, model(Answering()))
 
 
 def test_a_folder_of_something_else_is_left_alone(library: Library, tmp_path: Path) -> None:
@@ -205,6 +224,33 @@ def test_a_later_version_and_a_folder_without_a_run_are_refused(tmp_path: Path) 
     (tmp_path / "run.json").write_text(json.dumps({"version": 99}), "utf-8")
     with pytest.raises(UserError, match="later version"):
         Run.open(tmp_path)
+
+
+def test_a_full_disk_is_told_with_the_file_and_how_to_go_on(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    keeping.opened(tmp_path / "run", keeping.head_of("test", None, read(), library, today=None), read(), Plan([model(Answering())]))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(UserError) as error:
+            run_in(tmp_path / "run", library, model(Answering()))
+    assert str(tmp_path / "run" / "flight.jsonl") in str(error.value)
+    assert "the same command goes on" in error.value.hint
+    assert run_in(tmp_path / "run", library, model(Answering()))[1].asked == 4
+
+
+def test_what_ends_a_run_waits_for_the_questions_under_way(library: Library, tmp_path: Path) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    own = Answering(known=CLOUD, delay=0.3)
+    with pytest.raises(KeyboardInterrupt):
+        run_in(tmp_path / "run", library, model(own), tell=stop)
+    assert own.at_once == 0
+    assert not [thread for thread in threading.enumerate() if "_work" in thread.name]
 
 
 def everything_of(folder: Path) -> object:

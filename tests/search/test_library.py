@@ -640,3 +640,29 @@ def test_today_is_what_phrases_count_from(story: Library) -> None:
     assert places(hits) == [("runbooks/gateway.md", 0)]
     hits = story.keyword_search("gateway cache", Filters(during="last month"), today=date(2026, 11, 15))
     assert places(hits) == [("runbooks/cache.md", 0)]
+
+
+def test_a_library_is_closed_once_another_thread_has_read_what_it_is_reading(story: Library) -> None:
+    with story.snapshot():
+        closing_it = threading.Thread(target=story.close)
+        closing_it.start()
+        closing_it.join(0.2)
+        assert closing_it.is_alive()
+        assert story.count_documents() == {"total": 4}
+    closing_it.join(10)
+    assert not closing_it.is_alive()
+    with pytest.raises((LibraryError, sqlite3.ProgrammingError)):
+        story.count_documents()
+
+
+def test_the_digest_of_a_library_tells_its_contents_whatever_its_place(write: Write, indexed: Indexed, tmp_path: Path) -> None:
+    write("a.md", "# One\n\nThe first.")
+    library = indexed()
+    first = library.digest()
+    (tmp_path / "other.db").write_bytes(library.path.read_bytes())
+    with Library.open(tmp_path / "other.db", embedder=StandIn()) as copy:
+        assert copy.digest() == first
+    write("a.md", "# One\n\nThe other.")
+    assert indexed().digest() != first
+    write("a.md", "# One\n\nThe first.")
+    assert indexed().digest() == first
