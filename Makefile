@@ -34,16 +34,21 @@ check: .venv/installed
 
 ci: check test gates floors
 
-# The least that holds on every machine; figures: docs/quality.md.
+# Recordings are right in every way, so that whatever falls below 1 has broken; the rest is the least that holds on every machine,
+# figures: docs/quality.md. What falls is named with its cases; build/gates holds the runs, for --compare, and the reports.
 gates: .venv/installed
 	rm -rf build/gates
-	$(BIN)/archivist evaluate data/evals/assistant.jsonl -m offline -m replay:data/recordings/cases --run build/gates -q \
-	  --report build/gates.html --min hybrid:ndcg@10=.84 --min offline:tool_choice=.70 --min offline:filters=.80 --min offline:dates=.90 \
-	  --min offline:answer=.50 --min offline:citation_precision=.78 --min offline:citation_recall=.80 --min offline:abstention=.77 \
-	  --min offline:quotes_verified=1 \
-	  $(foreach measure,$(EVERY),--min replay:data/recordings/cases:$(measure)=1)
+	$(BIN)/archivist evaluate data/evals/replayed.jsonl -m replay:data/recordings $(call INTO,replayed) \
+	  $(foreach measure,$(EVERY) recovered,--min $(measure)=1) --min valid_calls=.84 --min hybrid:ndcg@10=.95
+	$(BIN)/archivist evaluate data/evals/assistant.jsonl -m offline -m replay:data/recordings/cases $(call INTO,assistant) \
+	  --min hybrid:ndcg@10=.88 --min keyword:ndcg@10=.81 --min vector:ndcg@10=.775 \
+	  --min offline:tool_choice=.70 --min offline:filters=.80 --min offline:dates=.90 --min offline:arguments=.41 \
+	  --min offline:answer=.51 --min offline:citation_precision=.79 --min offline:citation_recall=.81 --min offline:abstention=.77 \
+	  --min offline:quotes_verified=.99 --min offline:numbers_found=.99 --min offline:valid_calls=.99 \
+	  $(foreach measure,$(EVERY) valid_calls,--min replay:data/recordings/cases:$(measure)=1)
 
-EVERY := tool_choice tool_order arguments filters dates valid_calls answer citation_precision citation_recall quotes_verified \
+INTO = -q --documents data/library --library build/gates/library.db --run build/gates/$(1) --report build/gates/$(1).html
+EVERY := tool_choice tool_order arguments filters dates answer citation_precision citation_recall quotes_verified \
   numbers_found abstention
 
 floors: .venv/installed

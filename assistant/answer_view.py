@@ -7,24 +7,37 @@ written; links are shown as text.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from assistant import render, settings
 from assistant.citations import Checked, origin, source
-from assistant.conversation import Turn
+from assistant.conversation import Turn, Withheld
 from assistant.errors import ArchivistError
 from assistant.events import CallFinished, Event, StepFinished, StepStarted
 
 _ARGUMENTS_SHOWN = 300
 
 
-class Answer:
-    """An answer on its way to a stream. live: finished blocks are written while the rest is still being made."""
+def write_text(text: str, terminal: render.Terminal) -> None:
+    """Write text of a model, line by line, harmless and without keys."""
+    for line in settings.redact(text).split("\n"):
+        terminal.write(render.safe(line.rstrip()))
 
-    def __init__(self, terminal: render.Terminal, *, live: bool) -> None:
+
+class Answer:
+    """An answer on its way to a stream. live: finished blocks are written while the rest is still being made.
+
+    writer: how the text of the answer is written; what comes behind it is the same for all.
+    """
+
+    def __init__(
+        self, terminal: render.Terminal, *, live: bool, writer: Callable[[str, render.Terminal], None] = write_text
+    ) -> None:
         self._terminal = terminal
         self._live = live
+        self._writer = writer
         self._begun = False
 
     def block(self, text: str) -> None:
@@ -36,7 +49,7 @@ class Answer:
         """Write what is still missing of the answer, then the sources, what failed in it, the queries, and what came nearest."""
         self._write(turn.unprinted if self._begun else turn.checked.text)
         out = self._terminal
-        doubts = [settings.redact(line) for line in render.doubt_lines(turn.checked)]
+        doubts = [line for doubt in render.doubt_lines(turn.checked) for line in _fitted(settings.redact(doubt), out)]
         for lines in (render.source_lines(turn.checked, out), doubts):
             if lines:
                 out.write()
@@ -55,14 +68,8 @@ class Answer:
                 out.write(f"  {render.one_line(source(passage))}  {passage.key}  {render.one_line(passage.title)}")
 
     def _write(self, text: str) -> None:
-        write_text(text.strip("\n") if not self._begun else text.rstrip("\n").removeprefix("\n"), self._terminal)
+        self._writer(text.strip("\n") if not self._begun else text.rstrip("\n").removeprefix("\n"), self._terminal)
         self._begun = True
-
-
-def write_text(text: str, terminal: render.Terminal) -> None:
-    """Write text of a model, line by line, harmless and without keys."""
-    for line in settings.redact(text).split("\n"):
-        terminal.write(render.safe(line.rstrip()))
 
 
 def footer(turn: Turn, terminal: render.Terminal) -> None:
@@ -79,12 +86,24 @@ def footer(turn: Turn, terminal: render.Terminal) -> None:
         parts.append(_cost(turn.usage.cost))
     parts.append(f"{turn.seconds:.1f} s")
     terminal.write()
-    verdicts = verdict_line(turn.checked)
-    if verdicts:
-        terminal.write(verdicts)
-    if turn.coverage is not None:
-        terminal.write(render.coverage_note(turn.coverage))
-    terminal.write(terminal.style(render.one_line(" · ".join(parts)), "2"))
+    said = [verdict_line(turn.checked)]
+    said += [render.coverage_note(turn.coverage)] if turn.coverage is not None else []
+    said += [render.one_line(withheld_line(turn.withheld))] if turn.withheld is not None else []
+    for line in (line for text in said if text for line in _fitted(text, terminal)):
+        terminal.write(line)
+    for line in _fitted(render.one_line(" · ".join(parts)), terminal):
+        terminal.write(terminal.style(line, "2"))
+
+
+def _fitted(text: str, terminal: render.Terminal) -> list[str]:
+    """A line, broken between words where a terminal is too narrow for it."""
+    return render.wrapped(text, terminal.width) if terminal.interactive else [text]
+
+
+def withheld_line(withheld: Withheld) -> str:
+    """What the model was not given: "withheld from this model: 4 documents (private), 2 of them among what was looked for"."""
+    line = f"withheld from this model: {_several(withheld.documents, 'document')} ({', '.join(withheld.patterns)})"
+    return f"{line}, {withheld.hits} of them among what was looked for" if withheld.hits else line
 
 
 def verdict_line(checked: Checked) -> str:
@@ -108,12 +127,16 @@ def trace(event: Event, terminal: render.Terminal) -> None:
     if isinstance(event, StepStarted):
         return
     if isinstance(event, StepFinished):
-        spent = f"{event.usage.input_tokens:,}+{event.usage.output_tokens:,} tokens, {_cost(event.usage.cost)}, "
-        line = f"step {event.step}  {event.model}  {spent if event.usage.total_tokens else ''}{event.seconds * 1000:.0f} ms"
-        terminal.write(terminal.style(render.one_line(settings.redact(line)), "2"))
+        terminal.write(terminal.style(render.one_line(settings.redact(step_line(event))), "2"))
     elif isinstance(event, CallFinished):
         for indent, line in zip(("  → ", "    "), call_lines(event), strict=True):
             terminal.write(indent + terminal.style(render.one_line(settings.redact(line)), "2"))
+
+
+def step_line(event: StepFinished) -> str:
+    """A request to the model on one line: tokens, cost, milliseconds."""
+    spent = f"{event.usage.input_tokens:,}+{event.usage.output_tokens:,} tokens, {_cost(event.usage.cost)}, "
+    return f"step {event.step}  {event.model}  {spent if event.usage.total_tokens else ''}{event.seconds * 1000:.0f} ms"
 
 
 def call_lines(event: CallFinished) -> list[str]:
@@ -153,6 +176,7 @@ def as_object(turn: Turn) -> dict[str, Any]:
         "queries": [{"key": query.key, "source": source(query), **origin(query)} for query in turn.queries],
         "coverage": asdict(turn.coverage) if turn.coverage else None,
         "scope": turn.scope or None,
+        "withheld": asdict(turn.withheld) if turn.withheld else None,
         "usage": {
             "input_tokens": turn.usage.input_tokens,
             "output_tokens": turn.usage.output_tokens,

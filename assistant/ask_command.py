@@ -1,4 +1,4 @@
-"""`archivist ask`: one question, or a loop of questions on a terminal, answered by a model or by rules.
+"""`archivist ask`: one question, answered by a model or by rules.
 
 The answer goes to standard output, everything about how it came to be to standard error.
 """
@@ -8,28 +8,38 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant import answer_view, backends, render, settings
+from assistant import answer_view, attaching, backends, history, render, settings
 from assistant.conversation import Answered, Conversation, Turn
-from assistant.errors import ProviderError, UsageError, UserError
+from assistant.errors import UsageError, UserError
 from assistant.events import BlockFinished, CallFinished, Event, Notice
+from assistant.history import resuming
 from assistant.loop import Limits
+from assistant.options import library_path
 from assistant.recording import Recorder
-from search import dates
+from assistant.scoping import scope_words
+from search import Filters, dates
 
 if TYPE_CHECKING:
+    from assistant.attaching import Attached
     from assistant.backends.base import Backend
-    from search import Filters, Library
+    from search import Library
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to ask: the model and the limits, and how to show what comes back."""
+    """How to ask: the model and the limits, and how to show what comes back.
+
+    history: whether turns are kept. going_on: the id of the kept conversation that the questions belong to, None for a new one.
+    instructions: the person's own, to the model. descriptions: of folders, by their full path. local_only: globs and folders that
+    no cloud model is given.
+    """
 
     model: str | None = None
     base_url: str | None = None
@@ -40,74 +50,51 @@ class Options:
     stream: bool = True
     history: bool = True
     record: Path | None = None
+    going_on: int | None = None
     today: date | None = None
+    instructions: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    local_only: Sequence[str] = ()
 
 
-def ask(library: Library, question: str, filters: Filters, options: Options) -> None:
-    """Ask one question and show the answer. Raises ProviderError and UserError."""
+def ask(library: Library, question: str, filters: Filters, options: Options, beside: Attached | None = None) -> None:
+    """Ask one question and show the answer. beside: a text that came with it. Raises ProviderError and UserError."""
     with _talking(library, filters, options) as talk:
-        talk.ask(question)
+        talk.ask(question, beside)
 
 
-def show_request(library: Library, question: str, filters: Filters, options: Options) -> None:
+def show_request(library: Library, question: str, filters: Filters, options: Options, beside: Attached | None = None) -> None:
     """Print the exact first body that would be posted, without the key; send nothing."""
-    backend = _backend(library, options)
-    try:
-        talk = Conversation(library, backend, scope=filters, scope_words=_scope(library, filters, options), today=options.today)
-        body = settings.redact(json.dumps(talk.request_body(question), ensure_ascii=False, indent=2))
-        render.out().write(render.safe(body))
-    finally:
-        backend.close()
-
-
-def loop(library: Library, filters: Filters, options: Options) -> None:
-    """Questions in a row on a terminal, each with the ones before it in mind, until Ctrl-D. Ctrl-C ends the turn under way."""
     with _talking(library, filters, options) as talk:
-        render.err().write("Ask a question; Ctrl-C stops an answer, Ctrl-D leaves.")
-        while True:
-            try:
-                question = input("> ").strip()
-            except EOFError:
-                render.out().write()
-                return
-            except KeyboardInterrupt:
-                render.out().write()
-                continue
-            if not question:
-                continue
-            try:
-                talk.ask(question)
-            except KeyboardInterrupt:
-                render.err().write("stopped; the conversation goes on")
-            except (ProviderError, UserError) as error:
-                for line in answer_view.error_lines(error):
-                    render.err().write(line)
+        body = settings.redact(json.dumps(talk.request_body(question, beside), ensure_ascii=False, indent=2))
+        render.out().write(render.safe(body))
 
 
-def last_turn_path() -> Path:
-    """The file of the last turn, for `ask --again`."""
-    from platformdirs import user_state_path
-
-    return user_state_path("archivist") / "last_turn.json"
-
-
-def last_turn() -> dict[str, Any]:
-    """The last turn as it was kept. Raises UserError without one."""
-    path = last_turn_path()
-    try:
-        turn = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(turn, dict) or not isinstance(turn.get("question"), str) or not turn["question"].strip():
-            raise ValueError("no question")
-        return turn
-    except (FileNotFoundError, NotADirectoryError):
-        raise UserError("there is no last question to ask again", 'archivist ask "how do we rotate keys?"') from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: cannot be read ({type(error).__name__})", "remove the file") from error
+def last_turn() -> Mapping[str, Any]:
+    """The record of the turn that was answered last. Raises UserError without one."""
+    if history.place().exists():
+        with history.History.open() as kept:
+            turn = kept.last()
+        if turn is not None:
+            return turn
+    raise UserError("there is no last question to ask again", 'archivist ask "how do we rotate keys?"')
 
 
 def last_question() -> str:
     """The question of the last turn. Raises UserError without one."""
     return str(last_turn()["question"])
+
+
+def conversation_meant(which: str | None, library: Path | None, *, go_on: bool, again: bool) -> history.Session | None:
+    """The conversation that is to go on, None for a new one. library: as given on the command line, None without.
+
+    Raises UsageError for options that exclude each other, UserError when there is no such conversation.
+    """
+    if not go_on and which is None:
+        return None
+    if again or (go_on and which is not None):
+        raise UsageError("give one of --again, --continue and --resume")
+    return resuming.meant(which, library, library_path(library))
 
 
 class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
@@ -117,59 +104,80 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
         self._library = library
         self._filters = filters
         self._options = options
-        self._asked: list[str] = []
         if options.record and not os.access(options.record.absolute().parent, os.W_OK):
             raise UserError(f"--record: {options.record} cannot be written", "name a file in a folder that is there and yours")
-        self._backend = _backend(library, options)
-        self._today = options.today or _recorded_day(self._backend) or dates.today()
-        self._recorder = Recorder(self._backend) if options.record else None
-        self._conversation = Conversation(
-            library,
-            self._recorder or self._backend,
-            scope=filters,
-            scope_words=_scope(library, filters, options),
-            limits=options.limits,
-            today=self._today,
-        )
+        with ExitStack() as opened:
+            self._keeper = opened.enter_context(history.Keeper(library.path, self._say)) if options.history else None
+            kept = self._kept(options.going_on) if options.going_on is not None else None
+            if kept is not None and filters == Filters():
+                self._filters = kept.filters
+            self._base_url, self._backend = _backend(library, options, kept)
+            opened.callback(self._backend.close)
+            self._today = options.today or recorded_day(self._backend) or dates.today()
+            self._recorder = Recorder(self._backend) if options.record else None
+            self._conversation = begin(library, self._recorder or self._backend, self._filters, options, self._today)
+            if kept is not None:
+                self._restore(kept)
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> _talking:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._backend.close()
+        self._opened.close()
 
-    def ask(self, question: str) -> Turn:
+    def request_body(self, question: str, beside: Attached | None) -> object:
+        """The first body that `ask` would post; no server is asked how much of a text beside it the model takes."""
+        return self._conversation.request_body(question, beside.within(attaching.room_for(None))[0] if beside else "")
+
+    def ask(self, question: str, beside: Attached | None = None) -> Turn:
         """Ask, show what happens, keep the turn."""
+        attached = self._attached(beside) if beside else ""
         shown = answer_view.Answer(render.out(), live=not self._options.as_json and render.out().interactive)
-        turn = self._consume(self._conversation.ask(question), shown)
+        turn = self._consume(self._conversation.ask(question, attached), shown)
+        if self._keeper is not None:
+            snapshot = self._conversation.snapshot()
+            self._keeper.keep(turn, snapshot, self._filters, today=self._today, base_url=self._base_url)
         if self._options.as_json:
             render.out().write(settings.redact(render.as_json(answer_view.as_object(turn))))
         else:
             shown.finish(turn)
             if not self._options.quiet:
                 answer_view.footer(turn, render.err())
-        if self._options.history:
-            self._keep(turn)
-        self._asked.append(question)
         if self._recorder and self._options.record:
             self._recorder.write(self._options.record, question, self._today.isoformat())
         return turn
 
-    def _keep(self, turn: Turn) -> None:
-        """Keep the turn for --again; a folder that cannot be written spoils no answer."""
-        kept = {**answer_view.as_object(turn), "at": turn.at, "seconds": round(turn.seconds, 3)}
-        # What the question meant: the day, the person's own filters, and the questions before it.
-        kept |= {"today": self._today.isoformat(), "filters": _as_written(self._filters), "turns": self._asked}
-        try:
-            settings.write_private(last_turn_path(), settings.redact(json.dumps(kept, ensure_ascii=False)))
-        except OSError as error:
-            render.err().write(render.one_line(f"this turn is not kept for --again: {last_turn_path()}: {error.strerror}"))
+    def _attached(self, beside: Attached) -> str:
+        """As much of a text as the model has room for; how much that is is said."""
+        text, said = beside.within(attaching.room_for(self._backend.capabilities.context_length))
+        if not self._options.quiet:
+            self._say(said)
+        return text
+
+    def _kept(self, session_id: int) -> history.Kept:
+        """The conversation to go on with; what is answered from now on is kept with it, unless nothing is to be kept."""
+        if self._keeper is not None:
+            return self._keeper.resume(session_id)
+        with history.History.open() as opened:
+            return opened.load(session_id)
+
+    def _restore(self, kept: history.Kept) -> None:
+        snapshot, told = resuming.opened(self._library, kept)
+        self._conversation.restore(snapshot)
+        for line in told if not self._options.quiet else ():
+            self._say(line)
+
+    def _say(self, text: str) -> None:
+        render.err().write(render.one_line(settings.redact(text)))
 
     def _consume(self, events: Iterator[Event | Answered], shown: answer_view.Answer) -> Turn:
         notes = render.err()
-        for event in events:
+        turn: Turn | None = None
+        for event in events:  # to its end, where the conversation takes the turn in
             if isinstance(event, Answered):
-                return event.turn
+                turn = event.turn
+                continue
             if isinstance(event, BlockFinished):
                 shown.block(event.text)
             if isinstance(event, Notice) and not self._options.quiet:
@@ -179,55 +187,52 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
             if isinstance(event, CallFinished) and event.ran.failure is not None and not self._options.quiet:
                 failure = event.ran.failure
                 notes.write(render.one_line(f"{event.call.name} failed: {type(failure).__name__}: {failure}"))
-        raise UserError("the turn ended without an answer")
+        if turn is None:
+            raise UserError("the turn ended without an answer")
+        return turn
 
 
-def _backend(library: Library, options: Options) -> Backend:
-    choice = backends.choose(options.model)
+def _backend(library: Library, options: Options, kept: history.Kept | None) -> tuple[str | None, Backend]:
+    """The model to ask, and the address that it has of its own: as named, else that of the conversation, else the usual one."""
+    spec, base_url = options.model, options.base_url
+    provider = backends.split(kept.session.model)[0] if kept is not None else ""
+    if spec is None and kept is not None and provider != "replay":
+        spec, why = kept.session.model, "of the conversation"
+        if provider == "openrouter":  # what was asked of a server of one's own must not go to the provider
+            base_url = base_url or kept.session.base_url or None
+    else:
+        choice = backends.choose(spec)
+        spec, why = choice.spec, choice.why
     if options.model is None and not options.quiet:
-        render.err().write(render.one_line(f"model: {choice.spec} ({choice.why})"))
-    return backends.resolve(choice.spec, library=library, today=options.today, base_url=options.base_url, stream=options.stream)
+        render.err().write(render.one_line(f"model: {spec} ({why})"))
+    backend = backends.resolve(spec, library=library, today=options.today, base_url=base_url, stream=options.stream)
+    return base_url, backend
 
 
-def _recorded_day(backend: Backend) -> date | None:
+def begin(library: Library, backend: Backend, filters: Filters, options: Options, today: date | None) -> Conversation:
+    """A conversation as the options want it, on a day. Raises FilterError for filters that are not understood."""
+    return Conversation(
+        library,
+        backend,
+        scope=filters,
+        scope_words=scope_words(library, filters, options.today),
+        limits=options.limits,
+        today=today,
+        instructions=options.instructions,
+        descriptions=options.descriptions,
+        local_only=options.local_only,
+    )
+
+
+def recorded_day(backend: Backend) -> date | None:
     """The day of a recording: its phrases such as "last month" were resolved from it."""
     day = getattr(backend, "today", None)
     return date.fromisoformat(day) if isinstance(day, str) else None
 
 
-def _as_written(filters: Filters) -> dict[str, Any]:
-    """The person's own filters in the form of a case: what was given, metadata as conditions."""
-    given = {name: value for name, value in asdict(filters).items() if value and name not in {"metadata", "documents", "within"}}
-    conditions = []
-    for one in filters.metadata:
-        value = ", ".join(one.value) if isinstance(one.value, tuple) else one.value
-        conditions.append(f"{one.key} {one.operator} {value}")
-    return {name: value for name, value in given.items() if (name, value) != ("date_field", "date")} | (
-        {"metadata": conditions} if conditions else {}
-    )
-
-
-def _scope(library: Library, filters: Filters, options: Options) -> str:
-    """The person's own filters in words, with dates as they were resolved; "" without any. Raises FilterError."""
-    resolved, day_field = library.resolved_dates(filters, today=options.today)
-    given: dict[str, Any] = {
-        name: value
-        for name, value in asdict(filters).items()
-        if value and name not in {"after", "before", "during", "date_field", "metadata", "documents", "within"}
-    }
-    parts = [f"{name} {', '.join(value) if isinstance(value, tuple | list) else value}" for name, value in given.items()]
-    parts += [f"{test.key} {test.operator} {test.value}" for test in filters.metadata]
-    dated = render.date_range(resolved, day_field)
-    return render.one_line("; ".join([*parts, *([dated] if dated else [])]))
-
-
-def limits(*, steps: int | None, calls: int | None, tokens: int | None, cost: float | None, seconds: float | None) -> Limits:
-    """Limits from the command line; None keeps the default. Raises UsageError for a limit that is not above 0."""
-    for name, value in (("steps", steps), ("calls", calls), ("tokens", tokens), ("cost", cost), ("seconds", seconds)):
-        if value is not None and not value > 0:
-            raise UsageError(f"--max-{name}: got {value:g}, want more than 0")
-    usual = Limits()
-    return Limits(steps=steps or usual.steps, calls=calls or usual.calls, tokens=tokens, cost=cost, seconds=seconds)
+def limits(chosen: settings.Settings) -> Limits:
+    """The limits that the settings give a turn."""
+    return Limits(**asdict(chosen.limits))
 
 
 def question_from(words: str | None, *, again: bool) -> str | None:

@@ -4,6 +4,7 @@ ArchivistError
   UserError                 the person must change something; `hint` says what to type
     UsageError              the command line cannot be understood; exit 2
     KeyMissingError         a provider wants a key that is nowhere
+    HistoryError            the file of kept conversations cannot be used, or does not hold what was asked of it
   ModelError                the model must act: the text goes back to it as the result of its call
     ToolCallError           a call that was not run: unknown name, arguments that do not validate
     ToolError               a tool ran and failed; the text is for the model, and says what to try instead
@@ -29,6 +30,10 @@ class UsageError(UserError):
 
 class KeyMissingError(UserError):
     """A provider wants a key and none is set."""
+
+
+class HistoryError(UserError):
+    """The file of kept conversations cannot be used, or does not hold what was asked of it."""
 
 
 class ModelError(ArchivistError):
@@ -99,6 +104,7 @@ __all__ = [
     "BadReplyError",
     "ConnectionFailedError",
     "ContextLengthError",
+    "HistoryError",
     "KeyMissingError",
     "ModelError",
     "ProviderError",

@@ -6,6 +6,7 @@ Figures and JSON go to standard output; what is asked, what it costs and what fe
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from assistant.loop import Limits
 from search import Library, dates
 from search.counting import counted
 from search.evaluation import MEASURES as RETRIEVAL
+from search.evaluation import RERANKED
 
 if TYPE_CHECKING:
     from search.embedding import Embedder
@@ -39,15 +41,14 @@ CHECKOUT = Path(assistant.__file__).parents[1]
 class Options:
     """What to measure, how, and against what.
 
-    library: as named on the command line; documents and BEIR folders are indexed into that one alone. usual_library: as the
-    environment names it, which is only read.
+    library: as named on the command line; documents and BEIR folders are indexed into that one alone. The one that the environment
+    or the settings name is only read.
     """
 
     file: Path | None = None
     models: tuple[str, ...] = ()
     base_url: str | None = None
     library: Path | None = None
-    usual_library: Path | None = None
     documents: Path | None = None
     embedder: str | None = None
     repeats: int = 1
@@ -81,23 +82,26 @@ def add(output: Path | None) -> None:
     """Make a case of the last turn of `ask`: added to a file, else printed."""
     from assistant import ask_command
 
-    _give([proposing.from_turn(ask_command.last_turn())], output)
+    give([proposing.from_turn(ask_command.last_turn())], output)
 
 
 def propose(given: Options, count: int, output: Path | None) -> None:
     """Propose cases from the library's own documents: added to a file, else printed."""
-    file = options.library_path(given.library or given.usual_library)
+    file = options.library_path(given.library)
     with Library.open(file, embedder=given.embedder) as library:
-        _give(proposing.from_library(library, count, given.today), output)
+        give(proposing.from_library(library, count, given.today), output)
 
 
-def _give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
+def give(rows: Sequence[Mapping[str, Any]], output: Path | None) -> None:
+    """Add cases to a file, or print them."""
     if output is None:
         for row in rows:
             render.out().write(render.as_json(row))
         return
     added = proposing.write(rows, output)
-    render.err().write(render.one_line(f"{output}: {counted(added, 'case')} added; edit what is expected before you rely on it"))
+    told = [f"{counted(added, 'case')} added; edit what is expected before you rely on it"] if added else []
+    told += [f"{counted(len(rows) - added, 'case')} there already"] if added < len(rows) else []
+    render.err().write(render.one_line(f"{output}: {', '.join(told)}"))
 
 
 def jobs_from(given: Sequence[str]) -> dict[str, int]:
@@ -118,6 +122,7 @@ class _Session:
         self._given = given
         self._open = ExitStack()
         self._embedder: Embedder | None = None
+        self._reranker: Reranker | None = None
         self._seconds: dict[str, float] = {}
 
     def __enter__(self) -> _Session:
@@ -132,7 +137,10 @@ class _Session:
             raise UsageError("give one of FILE, --beir, --bfcl and --nl2sql")
         if given.rerank and (given.bfcl or given.nl2sql):
             raise UsageError("--rerank measures searches: give FILE or --beir, not --bfcl or --nl2sql")
+        if given.report is not None:
+            _check_writable(given.report)
         earlier = keeping.found(given.compare) if given.compare else None
+        self._reranker = self._found_reranker()  # before anything is indexed or asked: it may be missing
         run, finish, runner = self._beir(given.beir) if given.beir else self._asked()
         return self._shown(run, finish, runner, earlier)
 
@@ -155,10 +163,10 @@ class _Session:
         limits = {name: value for name, value in asdict(given.limits).items() if value is not None}
         head = keeping.head_of(name, file, questions.cases, library, today=asked_day, limits=limits, **kept, **self._reranked())
         run = keeping.opened(given.run, head, questions.cases, plan)
+        runner = Runner(run, plan, questions, self._told)
         if library is not None:
             self._measure_searches(run, library, questions.cases)
-        runner = Runner(run, plan, questions, self._told)
-        return run, self._ran(run, runner) if chosen else None, runner
+        return run, self._ran(run, runner, chosen) if chosen else None, runner
 
     def _cases(self, replayed: Run | None) -> tuple[str, Path | None, list[Case]]:
         """Name, file and cases of what is asked of a library; those of other sets bring their own."""
@@ -182,11 +190,11 @@ class _Session:
         if given.nl2sql:
             from assistant.evaluation.outside.nl2sql import Databases
 
-            databases = Databases(given.nl2sql, self._database, today, given.first)
+            databases = Databases(given.nl2sql, self._database, today, given.first, local_only=settings.load().local_only)
             self._open.callback(databases.close)
             return databases, None
         library = self._open.enter_context(Library.open(self._library(file), embedder=self._model()))
-        return LibraryQuestions(library, cases, today), library
+        return LibraryQuestions(library, cases, today, local_only=settings.load().local_only), library
 
     def _library(self, file: Path | None) -> Path:
         """The library file: named, else made of the documents that are named or, for a checkout's own cases, lie beside them."""
@@ -200,7 +208,7 @@ class _Session:
         ):
             documents = CHECKOUT / "data" / "library"
         if documents is None:
-            return options.library_path(given.library or given.usual_library)
+            return options.library_path(given.library)
         return self._indexed(documents, given.library)
 
     def _indexed(self, documents: Path, library: Path | None = None) -> Path:
@@ -233,11 +241,13 @@ class _Session:
             specs = (choice.spec,)
         return models.chosen(specs, cases, given.base_url)
 
-    def _ran(self, run: Run, runner: Runner) -> Finish:
+    def _ran(self, run: Run, runner: Runner, chosen: Sequence[models.Model]) -> Finish:
         again = [key for key in runner.repeated if key.model in {one.model for one in runner.estimates}]
         if again:
             named = "; ".join(f"{key.case} {key.model} {key.repeat}" for key in again)
             self._say(f"under way when this run was stopped, asked again: {named}")
+        for line in summary.of_unrecorded(chosen, run.cases):
+            self._say(line)
         if runner.waiting:
             for line in summary.of_estimates(runner.estimates):
                 self._say(line)
@@ -271,7 +281,7 @@ class _Session:
             self._say(f"{run.head.name}: {mode} search, {counted(len(judged), 'question')} …")
 
         with self._timed("searching"):
-            found = measure(library, judged, self._model(), measures=CURVES, begins=begins, reranker=self._reranker())
+            found = measure(library, judged, self._model(), measures=CURVES, begins=begins, reranker=self._reranker)
         run.keep_retrieval({mode: {case.id: row for case, row in zip(judged, rows, strict=True)} for mode, rows in found.items()})
 
     def _beir(self, place: Path) -> tuple[Run, None, None]:
@@ -297,9 +307,7 @@ class _Session:
 
     def _shown(self, run: Run, finish: Finish | None, runner: Runner | None, earlier: Run | None) -> int:
         given = self._given
-        by_model = figures.of_models(run)
-        searches = figures.of_retrieval(run)
-        fallen = gates.fallen(given.gates, by_model, searches)
+        fallen = gates.fallen(given.gates, run)
         kept = given.beir is None or given.run is not None
         comparison = comparing.compare(earlier, run) if earlier else None
         if given.as_json:
@@ -309,7 +317,7 @@ class _Session:
             render.out().write(settings.redact(render.as_json(told)))
         else:
             lines = summary.of_run(run)
-            lines += ["", *summary.of_comparison(comparison, earlier.head.name)] if comparison and earlier else []
+            lines += ["", *summary.of_comparison(comparison, earlier.folder.name)] if comparison and earlier else []
             for line in lines:
                 render.out().write(settings.redact(line))
         left_out = dict(finish.left_out) if finish else {}
@@ -338,7 +346,7 @@ class _Session:
         """What a run notes of the model that reads hits again."""
         return {"rerank": self._given.rerank} if self._given.rerank else {}
 
-    def _reranker(self) -> Reranker | None:
+    def _found_reranker(self) -> Reranker | None:
         from search.reranking import load_reranker
 
         return load_reranker(self._given.rerank, announce=self._say) if self._given.rerank else None
@@ -354,6 +362,17 @@ class _Session:
         started = time.monotonic()
         yield
         self._seconds[what] = round(self._seconds.get(what, 0.0) + time.monotonic() - started, 1)
+
+
+def _check_writable(report: Path) -> None:
+    """Raise UsageError, before anything is asked and paid for, where a report cannot be written."""
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        may = os.access(report.parent, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise UsageError(f"--report: {report}: {error.strerror}", "name another file") from None
+    if not may:
+        raise UsageError(f"--report: {report.parent} is not yours to write to", "name another file")
 
 
 def default_file() -> Path:
@@ -372,6 +391,7 @@ def _as_object(run: Run, finish: Finish | None, runner: Runner | None) -> dict[s
         "modes": {
             mode: {name: round(found[name].mean, 4) for name in RETRIEVAL if name in found} for mode, found in searches.items()
         },
+        **_reranking(figures.of_reranking(run)),
         "queries": max((len(rows) for rows in run.retrieval.values()), default=0),
         "models": {
             model: {name: {key: _rounded(value) for key, value in asdict(one).items()} for name, one in found.items()}
@@ -382,6 +402,15 @@ def _as_object(run: Run, finish: Finish | None, runner: Runner | None) -> dict[s
         "spent": round(finish.spent, 6) if finish else 0.0,
         "left_out": dict(finish.left_out) if finish else {},
     }
+
+
+def _reranking(found: figures.Reranking | None) -> dict[str, Any]:
+    """Nothing where it was not measured."""
+    if found is None:
+        return {}
+    gain = {key: _rounded(value) for key, value in asdict(found.gain).items()}
+    milliseconds = {"hybrid": round(found.before, 2), RERANKED: round(found.after, 2)}
+    return {"reranking": {"measure": found.measure, "gain": gain, "milliseconds": milliseconds}}
 
 
 def _compared(found: comparing.Comparison) -> dict[str, Any]:

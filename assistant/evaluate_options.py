@@ -6,18 +6,26 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from assistant import options
+from assistant import completing, options
+from assistant.cli.manual import Page
 from assistant.errors import UsageError
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _ALONE = ("add", "from_library")
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("file", required=False, type=options.Place(dir_okay=False))
-@click.option("-m", "--model", "models", multiple=True, metavar="PROVIDER:MODEL", help="A model; several stand side by side.")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    metavar="PROVIDER:MODEL",
+    shell_complete=completing.models,
+    help="A model; several stand side by side.",
+)
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server, with -m openrouter:MODEL.")
 @options.library_option
 @click.option("--documents", type=options.Place(), metavar="DIR", help="Index this folder first, and ask its library.")
@@ -51,7 +59,10 @@ _ALONE = ("add", "from_library")
 def evaluate(**given: Any) -> int:
     """Put fixed questions to models, score the answers, compare runs.
 
-    FILE holds cases, one JSON object a line; without it the sample library's own are asked.
+    FILE holds cases, one JSON object a line; without it the sample library's own are asked. A run can be stopped, goes on with
+    --run, and can be replayed without a key.
+
+    Exit code: 1 when a mean is lower than --min wants, or when questions were left out; else 0.
 
     \b
         archivist evaluate cases.jsonl -m offline -m ollama:qwen3:8b --min answer=.8
@@ -78,13 +89,11 @@ def _options(given: dict[str, Any]) -> Any:
     from assistant.loop import Limits
 
     usual = Limits()
-    named = click.get_current_context().get_parameter_source("library") == ParameterSource.COMMANDLINE
     return evaluate_command.Options(
         file=given["file"] or given["cases"],
         models=given["models"],
         base_url=given["base_url"],
-        library=given["library"] if named else None,
-        usual_library=given["library"],
+        library=options.library_path(given["library"]) if given["library"] else None,
         documents=given["documents"],
         embedder=given["embedder"],
         repeats=given["repeat"],

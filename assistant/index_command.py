@@ -36,7 +36,7 @@ def run(
     places: Sequence[Path],
     library: Path,
     *,
-    embedder: str | None,
+    embedder: Embedder | str | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     max_size: int | None,
@@ -49,7 +49,7 @@ def run(
     quiet: bool,
     as_json: bool,
 ) -> int:
-    """Index once, or again and again while watching; returns the exit code."""
+    """Index once, or again and again while watching; returns the exit code. embedder: a model, its name, or the usual one."""
     from search import upkeep
     from search.embedding import load_embedder
     from search.weights import DEFAULT_MODEL
@@ -66,7 +66,8 @@ def run(
     rules = upkeep.Rules(_globs(include), _globs(exclude), max_size * 1_000_000 if max_size else None)
     telling = _Telling(verbose=verbose, quiet=quiet, as_json=as_json, dry_run=dry_run)
     try:
-        model: Embedder = load_embedder(embedder or DEFAULT_MODEL, announce=say)
+        named = embedder or DEFAULT_MODEL
+        model: Embedder = load_embedder(named, announce=say) if isinstance(named, str) else named
         with telling:
             if rebuild:
                 summary = upkeep.rebuild(library, places, model, report=telling.report, say=say)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from assistant import text_calls
 from assistant.backends.base import Backend
 from assistant.calling import Caller, Finished, cancelled
-from assistant.errors import BadReplyError, ProviderError, UserError
+from assistant.errors import BadReplyError, ContextLengthError, ProviderError, UserError
 from assistant.events import (
     CallFinished,
     CallStarted,
@@ -31,9 +31,11 @@ from assistant.prompts import FAILED, LAST_REQUEST, STOPPED
 from assistant.schemas import token_cost
 from assistant.streaming import Interrupted, pieces
 from assistant.tools import Toolbox
+from assistant.window import Window
 
 _LAST_SECONDS = 60.0  # what the last request may take after the turn's own seconds are over
-_WITHOUT_TOKENS = frozenset({"offline", "replay"})  # no model is asked: there are none to be counted
+_TRIES = 3  # of one request, each shorter than the one before
+WITHOUT_TOKENS = frozenset({"offline", "replay"})  # no model is asked: there are none to be counted
 _ESTIMATED = "the model does not say how many tokens it used: for the limit they are estimated, four characters to one"
 
 
@@ -55,11 +57,19 @@ class Loop:
     """One turn: made for one question, run once."""
 
     def __init__(
-        self, backend: Backend, toolbox: Toolbox, limits: Limits | None = None, *, clock: Callable[[], float] = time.monotonic
+        self,
+        backend: Backend,
+        toolbox: Toolbox,
+        limits: Limits | None = None,
+        *,
+        window: Window | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Make a turn. window: keeps requests within what the model takes; None sends all, however long it is."""
         self._backend = backend
         self._toolbox = toolbox
         self._limits = limits or Limits()
+        self._window = window
         self._clock = clock
         self._caller = Caller(toolbox, call_seconds=self._limits.call_seconds, clock=clock)
         self._new: list[Message] = []
@@ -107,9 +117,8 @@ class Loop:
             exceeded = self._exceeded(deadline)
             if exceeded:
                 return exceeded
-            request = Request((*before, *self._new), self._toolbox.declarations())
             try:
-                reply = yield from self._send(request, deadline)
+                reply = yield from self._ask(before, deadline)
             except Interrupted:
                 return Stop("seconds", f"the limit of {self._limits.seconds:g} seconds was reached")
             message = self._with_calls(reply)
@@ -135,6 +144,28 @@ class Loop:
             return Stop("seconds", f"the limit of {limits.seconds:g} seconds was reached")
         return None
 
+    def _ask(self, before: Sequence[Message], deadline: float | None) -> Generator[Event, None, Reply]:
+        """Ask for the next reply; again, shortened, where the model says that the request was too long for it."""
+        for tries in range(1, _TRIES + 1):
+            request = yield from self._fitted(before, *self._new)
+            try:
+                return (yield from self._send(request, deadline))
+            except ContextLengthError:
+                if self._window is None or tries == _TRIES or not self._window.refused():
+                    raise
+                self._steps -= 1
+        raise AssertionError("the last try returns or raises")
+
+    def _fitted(self, before: Sequence[Message], *new: Message, may_call: bool = True) -> Generator[Event, None, Request]:
+        """A request within the window of the model."""
+        declared = self._toolbox.declarations()
+        if self._window is None:
+            return Request((*before, *new), declared, may_call)
+        fitted = self._window.fit(before, new, declared if self._backend.capabilities.tools else ())
+        if fitted.notice:
+            yield Notice(fitted.notice)
+        return Request(fitted.messages, declared, may_call)
+
     def _send(self, request: Request, deadline: float | None) -> Generator[Event, None, Reply]:
         """One request; returns its Reply, whose usage is counted."""
         self._steps += 1
@@ -148,6 +179,8 @@ class Loop:
                 reply = piece
         if reply is None:
             raise BadReplyError("the reply ended before it was complete", provider=self._backend.name.partition(":")[0])
+        if self._window is not None:
+            self._window.learn(reply.usage.input_tokens)
         if self._must_estimate(reply):
             reply = replace(reply, usage=_estimated(request, reply))
             if not self._estimated:
@@ -162,7 +195,7 @@ class Loop:
     def _must_estimate(self, reply: Reply) -> bool:
         """Whether the limit of tokens could not be kept, because a model that must have used some tells none."""
         provider = self._backend.name.partition(":")[0]
-        return self._limits.tokens is not None and reply.usage.total_tokens == 0 and provider not in _WITHOUT_TOKENS
+        return self._limits.tokens is not None and reply.usage.total_tokens == 0 and provider not in WITHOUT_TOKENS
 
     def _with_calls(self, reply: Reply) -> Message:
         """The reply's message with the calls that its text holds where it has no native ones; ids are made unique."""
@@ -207,7 +240,7 @@ class Loop:
 
     def _last_request(self, before: Sequence[Message]) -> Iterator[Event]:
         """After a limit: ask once more for the best answer, with no call allowed. Without one the turn has no answer."""
-        request = Request((*before, *self._new, Message("user", LAST_REQUEST)), self._toolbox.declarations(), may_call=False)
+        request = yield from self._fitted(before, *self._new, Message("user", LAST_REQUEST), may_call=False)
         try:
             reply = yield from self._send(request, self._clock() + _LAST_SECONDS)
         except (ProviderError, Interrupted) as error:

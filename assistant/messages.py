@@ -6,8 +6,9 @@ What a provider wants back unchanged (thought signatures, reasoning details, thi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -139,6 +140,12 @@ class Reply:
     outcome: Outcome | None = None
 
 
+def split_turns(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
+    """The turns of a conversation: each begins with a message of the person. What stands before the first is left out."""
+    places = [place for place, message in enumerate(messages) if message.role == "user"]
+    return [tuple(messages[start:end]) for start, end in pairwise([*places, len(messages)])]
+
+
 __all__ = [
     "Declaration",
     "FinishReason",
@@ -152,4 +159,5 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Usage",
+    "split_turns",
 ]

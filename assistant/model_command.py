@@ -1,4 +1,4 @@
-"""`archivist tools`, `models` and `keys`: what a model is given, which ones there are, and the keys they need."""
+"""`archivist tools`, `models use` and `keys`: what a model is given, which one is used, and the keys they need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from assistant.table_tools import build_table_tools
 from assistant.tools import Toolbox
 
 if TYPE_CHECKING:
-    from assistant.backends.ollama import ModelFacts
     from search import Library
 
 
@@ -35,40 +34,6 @@ def tools(library: Library, *, as_json: bool) -> None:
             out.write(f"    {name}{' (required)' if name in required else ''}: {render.one_line(field.get('description', ''))}")
         out.write()
     out.write(f"{len(declared)} tools, about {sum(token_cost(tool) for tool in declared)} tokens in every request")
-
-
-def models(*, as_json: bool) -> None:
-    """List what can be used now: offline, the models of the Ollama that runs here, the clouds that a key is there for."""
-    from assistant.backends.ollama import OllamaServer
-    from assistant.errors import ProviderError
-
-    listed: list[dict[str, str]] = [{"model": "offline", "note": "no model: rules and verbatim sentences"}]
-    trouble = ""
-    try:
-        server = OllamaServer()
-        listed += [{"model": f"ollama:{name}", "note": _abilities(server.facts(name))} for name in server.installed()]
-    except ProviderError as error:
-        trouble = f"{error} ({error.hint})"
-    for provider, example in (("gemini", "gemini-3.8-flash"), ("openrouter", "anthropic/claude-haiku-5.5")):
-        key = settings.find_key(provider)
-        note = f"key from {key.source}" if key else f"needs a key: archivist keys set {provider}"
-        listed.append({"model": f"{provider}:{example}", "note": f"for example; {note}"})
-    choice = backends.choose(None)
-    out = render.out()
-    if as_json:
-        out.write(render.as_json({"models": listed, "used": choice.spec, "why": choice.why, "ollama": trouble or "runs"}))
-        return
-    width = max(len(entry["model"]) for entry in listed)
-    for entry in listed:
-        out.write(f"{render.one_line(entry['model']):{width}}  {render.one_line(entry['note'])}")
-    if trouble:
-        render.err().write(render.one_line(trouble))
-    out.write(render.one_line(f"used when none is named: {choice.spec} ({choice.why})"))
-
-
-def _abilities(facts: ModelFacts) -> str:
-    known = ["tools" if facts.tools else "no tools: gets the passages of a first search", *(["thinking"] if facts.thinking else [])]
-    return ", ".join([*known, *([f"window {facts.context_length:,} tokens"] if facts.context_length else [])])
 
 
 def use(spec: str) -> None:

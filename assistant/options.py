@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from assistant import render
+from assistant import completing, render, settings
+from assistant.errors import UserError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from search import Filters, Library
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -31,14 +34,57 @@ class Place(click.Path):
         return super().convert(value, param, ctx)
 
 
+class LibraryName(click.types.StringParamType):
+    """A library: a name of the settings, or a file. Which of them is found out when it is opened."""
+
+    name = "library"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text, unless it is empty."""
+        if value == "":
+            self.fail("got an empty name", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's
+        """The names of the settings, and files."""
+        from click.shell_completion import CompletionItem
+
+        return [*completed(own_settings().libraries, incomplete), CompletionItem(incomplete, type="file")]
+
+
+class RoleName(click.types.StringParamType):
+    """A role of the settings."""
+
+    name = "role"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's
+        """The names of the settings."""
+        return completed(own_settings().roles, incomplete)
+
+
+def completed(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """The names that begin so, for a shell."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
+
+
+def own_settings() -> settings.Settings:
+    """The person's own settings; none while a shell completes a line and the file is broken: the command itself will say so."""
+    try:
+        return settings.own()
+    except UserError:
+        return settings.Settings()
+
+
 def library_option(command: Command) -> Command:
     """-l, --library."""
     return click.option(
         "-l",
         "--library",
-        type=Place(dir_okay=False),
-        envvar="ARCHIVIST_LIBRARY",
-        help="The library file; else ARCHIVIST_LIBRARY, else the data folder.",
+        type=LibraryName(),
+        metavar="NAME|FILE",
+        help="The library; else ARCHIVIST_LIBRARY, the setting library, or the data folder.",
     )(command)
 
 
@@ -57,9 +103,14 @@ def embedder_option(command: Command) -> Command:
     return click.option(
         "--embedder",
         metavar="NAME_OR_FOLDER",
-        envvar="ARCHIVIST_EMBEDDER",
-        help="The embedding model: a sentence-transformers name or folder.  [default: all-MiniLM-L6-v2]",
+        callback=_embedder,
+        help="The embedding model; else ARCHIVIST_EMBEDDER, the setting embedder, or all-MiniLM-L6-v2.",
     )(command)
+
+
+def _embedder(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """The embedding model that is named: here, in ARCHIVIST_EMBEDDER or in the settings."""
+    return value or settings.own().embedder
 
 
 def day(_: click.Context, parameter: click.Parameter, value: str | None) -> date | None:
@@ -72,13 +123,25 @@ def day(_: click.Context, parameter: click.Parameter, value: str | None) -> date
         raise click.BadParameter(f"got {value!r}, want a day such as 2026-10-15", param=parameter) from error
 
 
+_of = completing.of_library
 _FILTER_OPTIONS = (
-    click.option("--category", multiple=True, metavar="NAME", help="In this category (several: any of them)."),
-    click.option("--tag", multiple=True, metavar="TAG", help="With this tag (several: all of them)."),
+    click.option(
+        "--category", multiple=True, metavar="NAME", shell_complete=_of("category"), help="In this category (several: any of them)."
+    ),
+    click.option("--tag", multiple=True, metavar="TAG", shell_complete=_of("tag"), help="With this tag (several: all of them)."),
     click.option("--source", multiple=True, metavar="GLOB", help="Path fits this glob, such as 'runbooks/*.md'."),
-    click.option("--type", "format", multiple=True, metavar="FORMAT", help="Of this format: markdown, pdf, python ..."),
-    click.option("--author", multiple=True, metavar="NAME", help="By this author."),
-    click.option("--language", multiple=True, metavar="CODE", help="In this language: en, de, ja ..."),
+    click.option(
+        "--type",
+        "format",
+        multiple=True,
+        metavar="FORMAT",
+        shell_complete=_of("format"),
+        help="Of this format: markdown, pdf, python ...",
+    ),
+    click.option("--author", multiple=True, metavar="NAME", shell_complete=_of("author"), help="By this author."),
+    click.option(
+        "--language", multiple=True, metavar="CODE", shell_complete=_of("language"), help="In this language: en, de, ja ..."
+    ),
     click.option("--title", metavar="TEXT", help="Title holds this text."),
     click.option("--after", metavar="PHRASE", help="From the phrase's first day on: 2026-03-01, 'last week', March."),
     click.option("--before", metavar="PHRASE", help="Before the phrase's first day."),
@@ -122,16 +185,15 @@ def filters(options: dict[str, Any]) -> Filters:
     )
 
 
-def library_path(given: Path | None) -> Path:
-    """The library file to use: the one given (by option or ARCHIVIST_LIBRARY), else the one in the data folder."""
-    if given is not None:
-        return given.expanduser()
-    from platformdirs import user_data_path
+def library_path(given: Path | str | None) -> Path:
+    """The library file to use: the one given by name or path, else by ARCHIVIST_LIBRARY, the settings, or in the data folder.
 
-    return user_data_path("archivist") / "library.db"
+    Raises UsageError for a name that is not known.
+    """
+    return settings.library_file(given)
 
 
-def open_library(given: Path | None, embedder: str | None = None, *, quiet: bool = False) -> Library:
+def open_library(given: Path | str | None, embedder: str | None = None, *, quiet: bool = False) -> Library:
     """Open the library to use; a download of its model is announced unless quiet."""
     from search import Library
 

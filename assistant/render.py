@@ -69,14 +69,14 @@ class Terminal:
         tty = stream.isatty()
         dumb = os.environ.get("TERM", "") in {"", "dumb"}
         self.interactive = tty and not dumb
-        plain = bool(os.environ.get("NO_COLOR"))
-        self._styled = (self.interactive or bool(os.environ.get("FORCE_COLOR"))) and not plain
-        self._linked = self.interactive and not plain
+        self.plain = bool(os.environ.get("NO_COLOR"))
+        self.styled = (self.interactive or bool(os.environ.get("FORCE_COLOR"))) and not self.plain
+        self._linked = self.interactive and not self.plain
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 140)) if tty else 100
 
     def style(self, text: str, code: str) -> str:
         """Text in an SGR style, "1" for bold, where styles are shown."""
-        return f"\x1b[{code}m{text}\x1b[0m" if self._styled and text else text
+        return f"\x1b[{code}m{text}\x1b[0m" if self.styled and text else text
 
     def link(self, text: str, path: Path, line: int) -> str:
         """Text that opens a file at a line when clicked (OSC 8), where links are shown.

@@ -43,8 +43,8 @@ class Question:
             raise UsageError("--rerank goes with QUERY: a reranking model reads a question and its answers")
 
 
-def run(library: Library, filters: Filters, question: Question, *, form: Form, explain: bool, quiet: bool) -> None:
-    """Search and show the hits; an empty result is explained on standard error."""
+def run(library: Library, filters: Filters, question: Question, *, form: Form, explain: bool, quiet: bool) -> list[Hit]:
+    """Search, show the hits and return them; an empty result is explained on standard error."""
     notes = render.err()
     resolved, field = library.resolved_dates(filters, today=question.today)
     shown = render.date_range(resolved, field)
@@ -68,12 +68,13 @@ def run(library: Library, filters: Filters, question: Question, *, form: Form, e
             "hits": [hit_object(hit) for hit in found],
         }
         render.out().write(render.as_json(whole))
-        return
+        return found
     _show(found, form, explain)
     if not quiet:
         for reason in reasons:
             notes.write(render.one_line(reason))
         notes.write(notes.style(render.coverage(library.coverage()), "2"))
+    return found
 
 
 def _search(

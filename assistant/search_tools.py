@@ -23,6 +23,7 @@ from assistant.search_results import Item
 from assistant.tools import Tool, ToolOutput
 from search import Document, EmbedderError, FilterError, Filters, Hit, Library, LibraryError, NotFoundError, Passage, QueryError
 from search.filters import parse_condition
+from search.hiding import revealed
 
 _NAMED = ("category", "format", "language", "author")
 _PASSAGES = 60  # of a document read at once
@@ -33,22 +34,25 @@ _SCOPED = "outside the scope that the person has set"
 
 
 def build(
-    library: Library, scope: Filters = _EVERYTHING, today: date | None = None, *, budget: int = RESULT_BUDGET
+    library: Library, scope: Filters = _EVERYTHING, today: date | None = None, *, budget: int = RESULT_BUDGET, sets: int = 0
 ) -> tuple[Tool, ...]:
     """The seven search tools over a library.
 
-    scope: the person's own filters, which hold in every call. today: the day that phrases count from, each call's own when None.
-    budget: characters of a result, as the toolbox has it. Raises FilterError for a scope that is not understood.
+    scope: the person's own filters, which hold in every call; what it hides is not there. today: the day that phrases count from,
+    each call's own when None. budget: characters of a result, as the toolbox has it. sets: how many a conversation has named
+    before: new ones are numbered from there. Raises FilterError for a scope that is not understood.
     """
-    return SearchTools(library, scope, today, budget=budget).tools()
+    return SearchTools(library, scope, today, budget=budget, sets=sets).tools()
 
 
 class SearchTools:
     """The tools of one conversation, with the sets that it has named so far. Safe to use from several threads."""
 
-    def __init__(self, library: Library, scope: Filters, today: date | None, *, budget: int = RESULT_BUDGET) -> None:
+    def __init__(self, library: Library, scope: Filters, today: date | None, *, budget: int = RESULT_BUDGET, sets: int = 0) -> None:
         self._library = library
         self._scope = scope if scope != _EVERYTHING else None
+        self._is_narrowed = revealed(scope) != _EVERYTHING
+        self._there = Filters(hidden=scope.hidden)
         self._today = today
         self._budget = budget
         resolved, field = library.resolved_dates(scope, today=today)
@@ -56,6 +60,7 @@ class SearchTools:
         self._names = declaring.vocabulary(library, scope, today)
         self._declarations = declaring.declarations(self._names)
         self._sets: dict[str, Filters] = {}
+        self._sets_before = sets
         self._lock = threading.Lock()
 
     def tools(self) -> tuple[Tool, ...]:
@@ -113,24 +118,42 @@ class SearchTools:
     ) -> ToolOutput:
         filters, words = self._filters(narrowing)
         found = way(query, filters, limit, today=self._today)
+        kept = self._withheld_hits(filters, lambda all_of: way(query, all_of, limit, today=self._today))
         if not found:
-            return self._nothing(self._library.why_empty(query, filters, today=self._today), words)
-        return self._hits(found, words, self._library.notes(query, filters, today=self._today) if by_words else [])
+            return replace(self._nothing(self._library.why_empty(query, filters, today=self._today), words), withheld=kept)
+        notes = self._library.notes(query, filters, today=self._today) if by_words else []
+        return replace(self._hits(found, words, notes), withheld=kept)
 
     def _find_similar(self, key: str | None = None, text: str | None = None, limit: int = 10, **narrowing: Any) -> ToolOutput:
         if (key is None) == (text is None):
             raise QueryError("key: missing, want key or text, one of them")
         filters, words = self._filters(narrowing)
-        if key is None:
-            assert text is not None
-            found = self._library.vector_search(text, filters, limit, by_document=True, today=self._today)
-            why = [] if found else self._library.why_empty(text, filters, today=self._today)
+        what: str | Passage = text or ""
+        if key is not None:
+            document, what, _ = self._passage(key)
+
+        def near(narrowed: Filters) -> list[Hit]:
+            """The document itself is left out."""
+            most = limit if key is None else limit + 1
+            hits = self._library.vector_search(what, narrowed, most, by_document=True, today=self._today)
+            return [hit for hit in hits if key is None or hit.document.id != document.id][:limit]
+
+        found, kept = near(filters), self._withheld_hits(filters, near)
+        if found:
+            return replace(self._hits(found, words, []), withheld=kept)
+        if isinstance(what, str):
+            why = self._library.why_empty(what, filters, today=self._today)
         else:
-            document, passage, _ = self._passage(key)
-            nearest = self._library.vector_search(passage, filters, limit + 1, by_document=True, today=self._today)
-            found = [hit for hit in nearest if hit.document.id != document.id][:limit]
             why = ["no other document with text passes the filters" if words else "no other document has text"]
-        return self._hits(found, words, []) if found else self._nothing(why, words)
+        return replace(self._nothing(why, words), withheld=kept)
+
+    def _withheld_hits(self, filters: Filters, search: Callable[[Filters], list[Hit]]) -> frozenset[int]:
+        """Which documents a search would have found, were they not hidden."""
+        hidden = self._hidden(filters)
+        return hidden & {hit.document.id for hit in search(revealed(filters))} if hidden else hidden
+
+    def _hidden(self, filters: Filters) -> frozenset[int]:
+        return self._library.hidden(filters, today=self._today) if self._there.hidden else frozenset()
 
     def _hits(self, found: list[Hit], words: Mapping[str, str], notes: list[str]) -> ToolOutput:
         stale = {hit.document.id: self._library.stale(hit.document) for hit in found}
@@ -147,6 +170,7 @@ class SearchTools:
             f"{_many(count, 'hit')} in {_many(made['documents'], 'document')}",
             tuple(showing.evidence(hit.document, hit.passage, stale[hit.document.id]) for hit in found[:count]),
             words,
+            hits=tuple(found[:count]),
         )
 
     # Listing and counting
@@ -154,8 +178,9 @@ class SearchTools:
     def _filter_documents(self, order_by: Any = "path", limit: int = 20, offset: int = 0, **selecting: Any) -> ToolOutput:
         filters, words = self._filters(selecting)
         page = self._library.filter_documents(filters, order_by=order_by, limit=limit, offset=offset, today=self._today)
+        kept = self._hidden(filters)
         if not page.total:
-            return self._nothing(self._library.why_empty("", filters, today=self._today), words, counted=True)
+            return self._none(filters, words, kept)
         openings = self._library.openings(page.items)
         key = self._name_set(filters)
 
@@ -171,13 +196,13 @@ class SearchTools:
         made, count = showing.fitted(items, value, self._budget)
         shown = [document for document in page.items[:count] if document.id in openings]
         evidence = tuple(showing.evidence(d, openings[d.id], self._library.stale(d)) for d in shown)
-        return ToolOutput(made, f"{_many(page.total, 'document')}, {count} shown", evidence, words, counted=True)
+        return ToolOutput(made, f"{_many(page.total, 'document')}, {count} shown", evidence, words, counted=True, withheld=kept)
 
     def _count_documents(self, group_by: Any = None, **selecting: Any) -> ToolOutput:
         filters, words = self._filters(selecting)
-        total = self._library.count_documents(filters, today=self._today)["total"]
+        total, kept = self._library.count_documents(filters, today=self._today)["total"], self._hidden(filters)
         if not total:
-            return self._nothing(self._library.why_empty("", filters, today=self._today), words, counted=True)
+            return self._none(filters, words, kept)
         value: dict[str, Any] = {"total": total, "set": self._name_set(filters)}
         summary = _many(total, "document")
         if group_by:
@@ -185,7 +210,11 @@ class SearchTools:
             names = getattr(self._names, group_by, None)
             value |= showing.of_counts(counts, names.label if names else str)
             summary += f" in {_many(len(counts), 'group')} by {group_by}"
-        return ToolOutput(value | _given(filters=words), summary, (), words, counted=True)
+        return ToolOutput(value | _given(filters=words), summary, (), words, counted=True, withheld=kept)
+
+    def _none(self, filters: Filters, words: Mapping[str, str], kept: frozenset[int]) -> ToolOutput:
+        """What is said where no document passes."""
+        return replace(self._nothing(self._library.why_empty("", filters, today=self._today), words), counted=True, withheld=kept)
 
     # Reading
 
@@ -260,7 +289,7 @@ class SearchTools:
         try:
             return look_up(wanted, self._scope or _EVERYTHING, today=self._today)
         except NotFoundError:
-            if self._scope is not None and _is_there(partial(look_up, wanted)):
+            if self._is_narrowed and _is_there(partial(look_up, wanted, self._there)):
                 raise ToolError(f'"{argument}": {wanted[:200]!r} is {_SCOPED} ({self._scope_words})') from None
             raise
 
@@ -297,16 +326,16 @@ class SearchTools:
             return known.get(filters) or self._add_set(filters)
 
     def _add_set(self, filters: Filters) -> str:
-        key = f"set_{len(self._sets) + 1}"
+        key = f"set_{self._sets_before + len(self._sets) + 1}"
         self._sets[key] = filters
         return key
 
-    def _nothing(self, why: list[str], words: Mapping[str, str], *, counted: bool = False) -> ToolOutput:
+    def _nothing(self, why: list[str], words: Mapping[str, str]) -> ToolOutput:
         """What a call says that found nothing: why, and what to try."""
-        scoped = [f"nothing {_SCOPED} was looked at ({self._scope_words})"] if self._scope is not None else []
+        scoped = [f"nothing {_SCOPED} was looked at ({self._scope_words})"] if self._is_narrowed else []
         advice = f"leave out or widen: {', '.join(words)}" if words else "try other words or another tool"
         value = {"found": 0, "why": [*why, *scoped], "advice": advice, **_given(filters=words)}
-        return ToolOutput(value, "nothing found", (), words, counted=counted)
+        return ToolOutput(value, "nothing found", (), words)
 
     def _category(self, document: Document) -> str | None:
         return self._names.category.label(document.category) if document.category else None

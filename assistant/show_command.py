@@ -51,15 +51,16 @@ def show(library: Library, what: str, *, lines: str | None, context: int, as_jso
         notes.write(f"{stale} since it was indexed {render.age(document.indexed_at)}: archivist index brings it up to date")
 
 
-def status(library: Library, *, as_json: bool) -> None:
-    """Show documents, passages, coverage, age, model, size, folders and the files without text."""
+def status(library: Library, *, name: str | None = None, as_json: bool) -> None:
+    """Show documents, passages, coverage, age, model, size, folders and the files without text. name: as the settings have it."""
     known = library.status()
     out = render.out()
     if as_json:
-        out.write(render.as_json(asdict(known)))
+        out.write(render.as_json({"name": name, **asdict(known)}))
         return
     coverage = known.coverage
-    out.write(f"library    {render.safe(known.path)} ({render.bytes_in_words(known.size)})")
+    named = f"{render.one_line(name)}: " if name else ""
+    out.write(f"library    {named}{render.safe(known.path)} ({render.bytes_in_words(known.size)})")
     formats = ", ".join(f"{count} {name}" for name, count in known.formats.items())
     out.write(f"documents  {coverage.documents} ({render.one_line(formats)})" if formats else "documents  0")
     out.write(f"passages   {coverage.passages}, {coverage.embedded} with an embedding")

@@ -22,6 +22,8 @@ from search.errors import FilterError, QueryError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from search import Hit
+
 _ERROR_CHARACTERS = 2000
 
 
@@ -60,7 +62,9 @@ class ToolOutput:
     """What a tool gives back: `value` is what the model reads, the rest is for the person and for checking the answer.
 
     value: anything that JSON can hold. summary: one line for the trace ("5 hits in 3 documents"). resolved: filters and date
-    ranges as they were understood. counted: the answer is a count or a list, so that coverage belongs beside it.
+    ranges as they were understood. counted: the answer is a count or a list, so that coverage belongs beside it. withheld: ids of
+    documents that would be in it, were they not kept from the model. hits: of a search what explains the places of the passages
+    that were shown.
     """
 
     value: Any
@@ -68,6 +72,8 @@ class ToolOutput:
     evidence: tuple[Evidence, ...] = ()
     resolved: Mapping[str, str] = field(default_factory=dict)
     counted: bool = False
+    withheld: frozenset[int] = frozenset()
+    hits: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, init=False)

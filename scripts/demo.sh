@@ -13,7 +13,9 @@ show() {
 }
 
 mkdir -p "$(dirname "$ARCHIVIST_LIBRARY")"
-export XDG_STATE_HOME=build ARCHIVIST_MODEL=offline  # the person's own last question stays as it is
+# The person's own settings, conversations and runs stay as they are.
+export XDG_STATE_HOME="$PWD/build" ARCHIVIST_CONFIG_DIR="$PWD/build/config" ARCHIVIST_HISTORY="$PWD/build/conversations.db"
+export ARCHIVIST_MODEL=offline
 show index data/library
 show search "gateway timeout" --category runbooks --during "last month" -n 2 --explain
 show search "retry_budget" --mode keyword -n 3
@@ -27,4 +29,4 @@ show ask -m replay:data/recordings/recover.jsonl --trace \
 show ask -m replay:data/recordings/go_tutorials.jsonl --trace "find all Go tutorials about concurrency from the last month"
 show ask -m offline "find all Go tutorials about concurrency from the last month"
 rm -rf build/evaluation
-show evaluate data/evals/assistant.jsonl -m offline -n 24 --run build/evaluation --report build/report.html
+show evaluate data/evals/assistant.jsonl -m offline -n 24 -l "$ARCHIVIST_LIBRARY" --run build/evaluation --report build/report.html

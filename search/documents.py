@@ -201,6 +201,12 @@ def count_documents(connection: sqlite3.Connection, filters: Compiled, group_by:
     return dict(rows.fetchall())
 
 
+def difference(connection: sqlite3.Connection, more: Allowed, fewer: Allowed) -> frozenset[int]:
+    """The document ids of one SELECT that another does not give."""
+    rows = connection.execute(f"{more[0]} EXCEPT {fewer[0]}", (*more[1], *fewer[1]))
+    return frozenset(row[0] for row in rows)
+
+
 def current_document(connection: sqlite3.Connection, document: Document) -> int:
     """The id that a document has now: an indexer may have replaced it since it was found. Raises NotFoundError when it is gone."""
     row = connection.execute(

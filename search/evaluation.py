@@ -26,7 +26,7 @@ from search.reranking import RERANK_DEPTH, Reranker
 
 MODES: tuple[Mode, ...] = ("keyword", "vector", "hybrid")
 RERANKED = "reranked"  # hybrid search whose best hits a cross-encoder reads again
-MILLISECONDS = "milliseconds"  # of one search, its query being embedded already
+MILLISECONDS = "milliseconds"  # of one search, its query being embedded and all that it needs being loaded already
 DEPTH = 100
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)  # of the curves
 
@@ -132,20 +132,6 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
     return judged
 
 
-def read_cases(path: Path) -> list[Case]:
-    """Cases as JSON lines {id, question, kind, today, expect: {documents, filters, absent}}. Raises UserError with the line."""
-    cases = []
-    for number, row in _rows(path):
-        try:
-            expect = row["expect"]
-            relevant = dict.fromkeys(expect["documents"], 1)
-            day = date.fromisoformat(row["today"])
-            cases.append(Case(row["id"], row["question"], relevant, row["kind"], _filters(expect.get("filters") or {}), day))
-        except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path}:{number}: {type(error).__name__}: {error}", "see data/evals/library.jsonl") from error
-    return cases
-
-
 def index_corpus(corpus: Corpus, library: Path, embedder: Embedder) -> None:
     """Put a corpus into a library file; its documents' paths are their ids."""
     upkeep.add_texts(library, corpus.name, corpus.documents(), embedder)
@@ -163,7 +149,8 @@ def evaluate(
 ) -> dict[str, list[dict[str, float]]]:
     """The measures of every case and the milliseconds of its search, in order, per mode.
 
-    begins: told of each mode before its first case. reranker: reads the best hits of hybrid search again, as a mode of its own.
+    begins: told of each mode before its first case. reranker: reads the best hits of hybrid search again, as a mode of its own; the
+    rest stand below in their order.
     """
     remembering = _Remembering(embedder)
     results: dict[str, list[dict[str, float]]] = {}
@@ -171,23 +158,30 @@ def evaluate(
         for mode in (*modes, *([RERANKED] if reranker else [])):
             begins(mode)
             results[mode] = []
+            search = partial(_read_again, reranker=reranker) if mode == RERANKED and reranker else partial(_ranked, mode=mode)
+            for case in cases[:1]:
+                search(opened, case)  # loads models and vectors, so that no question pays for it
             for case in cases:
                 remembering.embed_query(case.query)
                 started = time.perf_counter()
-                ranking = _ranking(opened, case, mode, reranker)
+                ranking = search(opened, case)
                 spent = {MILLISECONDS: round(1000 * (time.perf_counter() - started), 2)}
+                if mode == RERANKED:
+                    ranking = list(dict.fromkeys([*ranking, *_ranked(opened, case, mode="hybrid")]))
                 results[mode].append({name: measure(ranking, case.relevant) for name, measure in measures.items()} | spent)
     return results
 
 
-def _ranking(library: Library, case: Case, mode: str, reranker: Reranker | None) -> list[str]:
-    """Paths of documents, best first. What is read again stands before the rest of hybrid search."""
-    if mode == RERANKED:
-        again = library.search(case.query, case.filters, limit=RERANK_DEPTH, by_document=True, today=case.today, reranker=reranker)
-        first = [hit.document.path for hit in again]
-        return [*first, *(path for path in _ranking(library, case, "hybrid", None) if path not in set(first))]
+def _ranked(library: Library, case: Case, *, mode: str) -> list[str]:
+    """Paths of documents, best first."""
     found = library.rank_documents(case.query, case.filters, mode=cast("Mode", mode), limit=DEPTH, today=case.today)
     return [path for path, _ in found]
+
+
+def _read_again(library: Library, case: Case, *, reranker: Reranker) -> list[str]:
+    """Paths of the documents whose best passages the reranking model reads, best first, and of no others."""
+    hits = library.search(case.query, case.filters, limit=RERANK_DEPTH, by_document=True, today=case.today, reranker=reranker)
+    return [hit.document.path for hit in hits]
 
 
 def mean(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -236,15 +230,5 @@ def _rows(path: Path, *wanted: str) -> Iterator[tuple[int, dict[str, Any]]]:
             except ValueError as error:
                 raise UserError(f"{path}:{number}: not JSON: {error}") from error
             if not isinstance(row, dict) or not all(key in row for key in wanted):
-                raise UserError(f"{path}:{number}: want an object with {', '.join(wanted) or 'the fields of a case'}")
+                raise UserError(f"{path}:{number}: want an object with {', '.join(wanted)}")
             yield number, row
-
-
-def _filters(given: Mapping[str, Any]) -> Filters:
-    """The filters that a case names; a single string stands for a list of one."""
-    lists = {"category", "tags", "source", "format", "author", "language"}
-    known: dict[str, Any] = {
-        name: tuple([value] if isinstance(value, str) else value) for name, value in given.items() if name in lists
-    }
-    known |= {name: given[name] for name in ("title", "after", "before", "during", "date_field") if name in given}
-    return Filters(**known)

@@ -20,6 +20,7 @@ from search import authors
 from search.dates import bounds
 from search.errors import FilterError
 from search.folding import composed, folded
+from search.hiding import hiding_sql
 from search.models import Condition, DateField, DateRange, Filters, Operator
 from search.sources import to_text, typed
 
@@ -181,15 +182,15 @@ def _unknown(name: str, wanted: Sequence[str], known: Sequence[str]) -> list[str
 
 
 def _within(filters: Filters, today: date | None) -> Clause | None:
-    """The filters that these stand within, as one clause; None when they let everything through."""
+    """The filters that these stand within and what is hidden, as one clause; None when they let everything through."""
     inner, depth = filters.within, 0
     while inner is not None:
         inner, depth = inner.within, depth + 1
         if depth > _MAX_DEPTH:
             raise FilterError(f"within: got filters within filters more than {_MAX_DEPTH} deep")
-    if filters.within is None:
-        return None
-    clauses = compile_filters(filters.within, today=today).clauses
+    clauses = list(compile_filters(filters.within, today=today).clauses) if filters.within is not None else []
+    if filters.hidden:
+        clauses.append(Clause("hidden", *hiding_sql(filters.hidden)))
     if not clauses:
         return None
     return Clause("within", _all_of([clause.sql for clause in clauses]), tuple(p for clause in clauses for p in clause.parameters))

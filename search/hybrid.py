@@ -43,7 +43,7 @@ def fuse(
 
     The score is the cosine as a z-score, times `vector_weight`, plus BM25 over its maximum, times `keyword_weight`.
     keyword: BM25 by passage, higher is better, the best KEYWORD_DEPTH of them. ids, cosine: the passages that may be found, side
-    by side. mean, deviation: of the cosines of the whole collection, whatever the filters, so that a filter changes no score.
+    by side. mean, deviation: of the cosines of the whole collection, so that a filter does not change what a cosine is worth.
     Passages without an embedding get the mean. With a weight of 0 only keyword hits are returned. Raises ValueError when ids and
     cosine differ in length or the weight lies outside 0..1.
     """

@@ -25,6 +25,7 @@ from search import connections, documents, explaining, faults, keyword, rerankin
 from search.documents import GroupBy, OrderBy, Page, Reading
 from search.errors import QueryError
 from search.filters import Compiled, compile_filters, nearest
+from search.hiding import revealed
 from search.models import Coverage, DateField, DateRange, Document, Filters, Hit, Mode, Passage
 from search.ranking import Ranked, Ranker, Ranking
 
@@ -65,7 +66,7 @@ class Library:
         that a library names is only compared with it. announce: told of a model's download before it begins. Raises
         LibraryError for a missing, damaged or newer library.
         """
-        place = Path(path)
+        place = _place(path)
         if create and not connections.is_there(place):
             connections.open_for_writing(place).close()
         return cls(place, connections.open_for_reading(place), _embedder_source(embedder, announce))
@@ -160,12 +161,15 @@ class Library:
             return [(paths[passage], score) for passage, score in best]
 
     def index(self, *places: str | Path, rules: Rules | None = None, prune: bool = False, report: Report | None = None) -> Summary:
-        """Bring the library in step with folders and files, or with all that it follows; see `search.upkeep.index`."""
+        """Bring the library in step with folders and files, or with all that it follows; see `search.upkeep.index`.
+
+        A text that begins with ~/ means the home folder, as in a shell; a Path is taken as it is.
+        """
         from search import upkeep
 
         return upkeep.index(
             self.path,
-            [Path(place) for place in places],
+            [_place(place) for place in places],
             self._make_embedder(),
             rules=rules or upkeep.Rules(),
             prune=prune,
@@ -201,6 +205,12 @@ class Library:
         """How many documents pass the filters, by a field of theirs or under "total"."""
         with self.snapshot():
             return documents.count_documents(self._connection, compile_filters(filters, today=today), group_by)
+
+    def hidden(self, filters: Filters, *, today: date | None = None) -> frozenset[int]:
+        """The ids of the documents that pass the filters but for what is hidden by them."""
+        with self.snapshot():
+            passing = [compile_filters(each, today=today).without(None) for each in (revealed(filters), filters)]
+            return documents.difference(self._connection, *passing)
 
     def passage(
         self, key: str, filters: Filters = _NO_FILTERS, *, today: date | None = None
@@ -348,3 +358,8 @@ def _check(query: str, limit: int) -> None:
         raise QueryError("query: got an empty one, want some words")
     if not 1 <= limit <= MAX_LIMIT:
         raise QueryError(f"limit: got {limit}, want 1 to {MAX_LIMIT}")
+
+
+def _place(given: str | Path) -> Path:
+    """A file or folder as a person writes it; a shell would have put the home folder in for ~."""
+    return Path(given).expanduser() if isinstance(given, str) and given.startswith("~/") else Path(given)

@@ -149,6 +149,8 @@ class Filters:
     on the path relative to its root. title: a part of it. after, before, during: an ISO date or a phrase ("last month").
     date_field: which date these test. metadata: conditions on front matter values. documents: ids to stay within, None for all.
     within: filters that must hold as well, whatever stands beside them; explanations of an empty result do not look outside them.
+    hidden: folders and globs (see `search.hiding`) whose documents are out of reach as if they were not in the library; no
+    explanation counts or names them.
     """
 
     category: tuple[str, ...] = ()
@@ -165,6 +167,7 @@ class Filters:
     metadata: tuple[Condition, ...] = ()
     documents: frozenset[int] | None = None
     within: Filters | None = None
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

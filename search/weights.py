@@ -57,6 +57,12 @@ def locate(name: str, announce: Announce, kind: Kind = EMBEDDING) -> Path:
 
     Raises EmbedderError when the model is not found, cannot be downloaded, or holds anything but safetensors and data.
     """
+    found = find(name, kind)
+    return found if found is not None else check_folder(_downloaded(_repository(name, kind), announce, kind), kind)
+
+
+def find(name: str, kind: Kind = EMBEDDING) -> Path | None:
+    """The folder that holds the model `name` on this machine, None when it would have to be downloaded. Raises as `locate`."""
     folder = Path(name).expanduser() if not name.startswith("~") or name.startswith("~/") else Path(name)
     # A folder that bears the default's name where somebody happens to stand is not the default: ./NAME means the folder.
     default = kind is EMBEDDING and is_default(name)
@@ -66,11 +72,10 @@ def locate(name: str, announce: Announce, kind: Kind = EMBEDDING) -> Path:
         raise EmbedderError(f"no such model folder: {name}", "give a folder that holds a model, or a model's name")
     if default and (packaged := _packaged()) is not None:
         return packaged
-    repository = name if "/" in name else f"{kind.owner}/{name}"
-    cached = _cached(repository, kind)
+    cached = _cached(_repository(name, kind), kind)
     # A download that was broken off leaves a folder without weights in the cache.
     if cached is None or not any(cached.rglob("*.safetensors")):
-        cached = _downloaded(repository, announce, kind)
+        return None
     return check_folder(cached, kind)
 
 
@@ -143,6 +148,10 @@ def _packaged() -> Path | None:
                 )
             return folder
     return None
+
+
+def _repository(name: str, kind: Kind) -> str:
+    return name if "/" in name else f"{kind.owner}/{name}"
 
 
 def _cached(repository: str, kind: Kind) -> Path | None:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from standin import StandIn
@@ -27,8 +28,10 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     home.mkdir(exist_ok=True)
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
-    for name in ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "ARCHIVIST_MODEL", "NO_COLOR", "FORCE_COLOR", "EDITOR_URI", *KEYS):
+    ours = ("ARCHIVIST_LIBRARY", "ARCHIVIST_EMBEDDER", "ARCHIVIST_MODEL", "ARCHIVIST_CONFIG_DIR")
+    for name in (*ours, "NO_COLOR", "FORCE_COLOR", "EDITOR_URI", "VISUAL", "EDITOR", *KEYS):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ARCHIVIST_HISTORY", str(home / uuid4().hex / "conversations.db"))
     monkeypatch.setenv("ARCHIVIST_TODAY", "2026-10-15")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
@@ -90,6 +93,23 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     upkeep.index(file, [ROOT / "data" / "library"], embedder)
     with Library.open(file, embedder=embedder) as library:
         yield library
+
+
+@pytest.fixture(scope="session")
+def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny cross-encoder of random weights; for tests marked `model`."""
+    import torch
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    from search.weights import DEFAULT_MODEL, locate
+
+    folder = tmp_path_factory.mktemp("cross-encoder")
+    tokenizer = AutoTokenizer.from_pretrained(str(locate(DEFAULT_MODEL, lambda _: None)))
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, "num_labels": 1}
+    torch.manual_seed(0)
+    BertForSequenceClassification(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from assistant.errors import ProviderError, UsageError, UserError
 
 if TYPE_CHECKING:
     from assistant.backends.base import Backend
+    from assistant.backends.openrouter import OpenRouter
     from search import Library
 
 PROVIDERS = ("gemini", "ollama", "openrouter", "replay", "offline")
@@ -28,6 +29,15 @@ class Choice:
     why: str
 
 
+def chosen() -> Choice | None:
+    """The model of ARCHIVIST_MODEL, else the saved one, None where neither names one. No server is asked."""
+    from_environment = os.environ.get("ARCHIVIST_MODEL", "").strip()
+    if from_environment:
+        return Choice(from_environment, "from ARCHIVIST_MODEL")
+    saved = settings.saved_model()
+    return Choice(saved, "saved with archivist models use") if saved else None
+
+
 def choose(named: str | None) -> Choice:
     """The model to use: the one named, ARCHIVIST_MODEL, the saved one, a running Ollama that has a model with tools, else offline.
 
@@ -35,12 +45,9 @@ def choose(named: str | None) -> Choice:
     """
     if named is not None:
         return Choice(named, "named")
-    from_environment = os.environ.get("ARCHIVIST_MODEL", "").strip()
-    if from_environment:
-        return Choice(from_environment, "from ARCHIVIST_MODEL")
-    saved = settings.saved_model()
-    if saved:
-        return Choice(saved, "saved with archivist models use")
+    settled = chosen()
+    if settled is not None:
+        return settled
     local = _local_model()
     if local:
         return Choice(f"ollama:{local}", "Ollama runs here and has it")
@@ -76,8 +83,9 @@ def resolve(
 ) -> Backend:
     """The backend with this name.
 
-    library: what the offline backend reads names from. base_url: any OpenAI-compatible server, for openrouter only; a host that
-    is not the provider's own gets ARCHIVIST_API_KEY and no other key. extra_request: merged into each body; for programs only.
+    library: what the offline backend reads names from. base_url: any OpenAI-compatible server, for openrouter only, else the one of
+    the settings; a host that is not the provider's own gets ARCHIVIST_API_KEY and no other key. extra_request: merged into each
+    body; for programs only.
     Raises UsageError for a name that is not understood.
     """
     provider, model = split(spec)
@@ -88,7 +96,7 @@ def resolve(
 
         return Gemini(model, key=_key("gemini"), stream=stream, extra_request=extra_request)
     if provider == "openrouter":
-        return _openrouter(model, base_url, stream=stream, extra_request=extra_request)
+        return compatible(model, base_url, stream=stream, extra_request=extra_request)
     if provider == "ollama":
         from assistant.backends.ollama import Ollama
 
@@ -104,11 +112,14 @@ def resolve(
     return Offline(catalogue_of(library), today=today)
 
 
-def _openrouter(model: str, base_url: str | None, *, stream: bool, extra_request: dict[str, Any] | None) -> Backend:
+def compatible(
+    model: str, base_url: str | None = None, *, stream: bool = True, extra_request: dict[str, Any] | None = None
+) -> OpenRouter:
+    """A model of OpenRouter, or of any server of its wire by its base URL. Raises UsageError for an address that cannot be used."""
     from assistant.backends.openrouter import BASE_URL, OpenRouter
     from assistant.transport import address_of, one_line
 
-    url = BASE_URL if base_url is None else base_url
+    url = base_url if base_url is not None else settings.own().base_url or BASE_URL
     example = "for example http://127.0.0.1:8080/v1"
     try:
         parts = urlsplit(url)

@@ -35,6 +35,15 @@ class Capabilities:
     text_calls: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model as a provider lists it: its name without the provider, what it can do, and whether it thinks before it answers."""
+
+    name: str
+    capabilities: Capabilities
+    thinking: bool = False
+
+
 class Backend(Protocol):
     """A model that can be asked."""
 

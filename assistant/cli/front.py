@@ -14,9 +14,15 @@ from typing import Any
 
 import click
 
-from assistant import render
+from assistant import completing, render
 from assistant.cli.ask import ask
+from assistant.cli.chat import chat
+from assistant.cli.completion import completion
+from assistant.cli.config import config
+from assistant.cli.doctor import doctor
+from assistant.cli.history import history
 from assistant.cli.library import forget, index, roots, show, status
+from assistant.cli.manual import Pages
 from assistant.cli.models import keys, models, tools
 from assistant.cli.search import search
 from assistant.cli.tables import sql, tables
@@ -35,6 +41,8 @@ def main(argv: list[str] | None = None) -> None:
 
 def run(argv: Sequence[str]) -> int:  # noqa: PLR0911 - one exit for each kind of failure
     """Run a command line and return its exit code; every error ends here as a message and a hint on standard error."""
+    if completing.asked():
+        return completing.answer(archivist, completing.asked())
     try:
         code = archivist.main(list(argv), prog_name="archivist", standalone_mode=False)
         if sys.stdout is not None:
@@ -88,7 +96,7 @@ def _unread() -> int:
     return 0
 
 
-class _Front(click.Group):
+class _Front(Pages):
     """The commands, and a question in place of one: `archivist "how do we rotate keys?"`."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -123,6 +131,11 @@ class _Front(click.Group):
 def archivist(context: click.Context) -> None:
     """Ask your own documents in plain language. Alone on a terminal: questions in a row.
 
+    `archivist COMMAND --help` is the page of a command. Results go to standard output; progress, notes and traces to
+    standard error.
+
+    Exit code: 0 done, 1 failed, 2 the command line cannot be understood, 130 interrupted.
+
     \b
         archivist index ~/notes
         archivist search "gateway timeout" --during "last month"
@@ -130,11 +143,19 @@ def archivist(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         if sys.stdin.isatty() and sys.stdout.isatty():
-            context.invoke(ask)
+            with chat.make_context("chat", [], parent=context) as inner:  # as if it had been typed: with the options' defaults
+                context.exit(chat.invoke(inner))
         else:
             click.echo(context.get_help(), err=True)
             context.exit(2)
 
 
-for _command in (index, search, ask, show, tables, sql, status, roots, forget, evaluate, tools, models, keys):
-    archivist.add_command(_command)
+_SECTIONS = {
+    "Commands for the library": (index, status, roots, forget, doctor),
+    "Commands to ask and search": (ask, chat, history, search, show, tables, sql),
+    "Commands to set up and measure": (models, keys, config, tools, completion, evaluate),
+}
+for _section, _commands in _SECTIONS.items():
+    archivist.sections[_section] = tuple(str(command.name) for command in _commands)
+    for _command in _commands:
+        archivist.add_command(_command)

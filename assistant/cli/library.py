@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from assistant import options
+from assistant import completing, options, settings
+from assistant.cli.manual import Page
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("places", nargs=-1, type=options.Place(), metavar="[DIR|FILE]...")
 @options.library_option
 @options.embedder_option
@@ -28,25 +29,33 @@ from assistant import options
 def index(places: tuple[Path, ...], **given: Any) -> int:
     """Bring the library in step with folders: adds, updates, removes.
 
-    Without a folder every known one is refreshed.
+    Without a folder every known one is refreshed. What did not change costs nothing. It can be stopped at any moment: each document
+    is wholly old or wholly new, and the next run goes on from there. Searches go on meanwhile.
+
+    Exit code: 1 when removals were held back (--prune), or with --strict when a file could not be read; else 0.
 
     \b
         archivist index ~/notes ~/papers --exclude 'drafts/**'
         archivist index --dry-run
+        archivist index --watch -q
+        archivist index --rebuild
     """
     from assistant import index_command
 
     return index_command.run(places, options.library_path(given.pop("library")), **given)
 
 
-@click.command()
-@click.argument("what", metavar="KEY|PATH")
+@click.command(cls=Page)
+@click.argument("what", metavar="KEY|PATH", shell_complete=completing.of_library("path", "key"))
 @options.library_option
 @click.option("--lines", metavar="FROM-TO", help="These lines, such as 10-40.")
 @click.option("-C", "--context", default=0, metavar="N", type=click.IntRange(0, 1000), help="Lines around a passage.")
 @options.json_option
-def show(what: str, library: Path | None, lines: str | None, context: int, as_json: bool) -> None:
+def show(what: str, library: str | None, lines: str | None, context: int, as_json: bool) -> None:
     """Show a passage or a document as it is stored.
+
+    KEY is the key of a citation or a hit, or a unique beginning of it; PATH is relative to its folder, absolute, or
+    a unique ending.
 
     \b
         archivist show k3f7q2m5xa -C 5
@@ -58,35 +67,54 @@ def show(what: str, library: Path | None, lines: str | None, context: int, as_js
         show_command.show(opened, what, lines=lines, context=context, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=Page)
 @options.library_option
 @options.json_option
-def status(library: Path | None, as_json: bool) -> None:
-    """Show what the library holds, how old it is, and which files gave no text."""
+def status(library: str | None, as_json: bool) -> None:
+    """Show what the library holds, how old it is, and which files gave no text.
+
+    `archivist doctor` says whether it is sound, too.
+
+    \b
+        archivist status
+        archivist status -l work --json
+    """
     from assistant import show_command
 
     with options.open_library(library) as opened:
-        show_command.status(opened, as_json=as_json)
+        show_command.status(opened, name=settings.library_name(options.library_path(library)), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=Page)
 @options.library_option
 @options.json_option
-def roots(library: Path | None, as_json: bool) -> None:
-    """List the folders that the library follows."""
+def roots(library: str | None, as_json: bool) -> None:
+    """List the folders that the library follows, with what is taken of each.
+
+    \b
+        archivist roots
+        archivist roots --json
+    """
     from assistant import show_command
 
     with options.open_library(library) as opened:
         show_command.roots(opened, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("what", type=options.Place(), metavar="DIR|PATH")
 @options.library_option
 @options.json_option
 @options.quiet_option
-def forget(what: Path, library: Path | None, as_json: bool, quiet: bool) -> None:
-    """Remove a folder's documents, or one document, from the library; the files stay where they are."""
+def forget(what: Path, library: str | None, as_json: bool, quiet: bool) -> None:
+    """Remove a folder's documents, or one document, from the library; the files stay where they are.
+
+    What was forgotten below a folder that is followed is left out from then on, until it is indexed by its name again.
+
+    \b
+        archivist forget ~/old-notes
+        archivist forget drafts/idea.md
+    """
     from assistant import index_command
 
     index_command.forget(options.library_path(library), what, as_json=as_json, quiet=quiet)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant import options
+from assistant.cli.manual import Page
 from assistant.errors import UsageError
 
 if TYPE_CHECKING:
     from assistant.search_command import Form
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("query", required=False)
 @options.library_option
 @options.embedder_option
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 @options.quiet_option
 def search(**given: Any) -> None:
     """Find passages by words and by meaning.
+
+    Words in quotation marks must stand together, a word behind "-" must not be there, "*" ends a word that may go on. Filters hold
+    before anything is ranked. `archivist show KEY` shows a hit with its surroundings.
 
     \b
         archivist search "gateway timeout" --category runbooks --explain

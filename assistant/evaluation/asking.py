@@ -45,10 +45,11 @@ class Questions(Protocol):
 
 
 class LibraryQuestions:
-    """Cases over one library. today: for the cases that name no day."""
+    """Cases over one library. today: for the cases that name no day. local_only: what no model elsewhere is given."""
 
-    def __init__(self, library: Library, cases: Sequence[Case], today: date) -> None:
+    def __init__(self, library: Library, cases: Sequence[Case], today: date, *, local_only: Sequence[str] = ()) -> None:
         self._library = library
+        self._local_only = local_only
         self.cases: Sequence[Case] = [case if case.today else replace(case, today=today) for case in cases]
         self._declared: int | None = None
 
@@ -59,7 +60,13 @@ class LibraryQuestions:
     def put(self, case: Case, backend: Backend, limits: Limits) -> Result:
         """Ask the questions of a case one after the other; the last answer is scored, what all of them used is counted."""
         talk = Conversation(
-            self._library, backend, scope=case.scope, limits=limits, today=case.today, scope_words=_scope_words(case)
+            self._library,
+            backend,
+            scope=case.scope,
+            scope_words=_scope_words(case),
+            limits=limits,
+            today=case.today,
+            local_only=self._local_only,
         )
         used, steps, seconds = Usage(), 0, 0.0
         for question in case.turns:

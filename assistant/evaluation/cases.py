@@ -17,7 +17,7 @@ from typing import Any
 
 from assistant.errors import UserError
 from search import evaluation as retrieval
-from search.filters import parse_condition
+from search.filters import compile_filters, parse_condition
 from search.models import Condition, DateRange, Filters
 
 TOOLS = frozenset(
@@ -31,7 +31,7 @@ _KEYS = frozenset(["id", "question", "kind", "language", "today", "scope", "turn
 _EXPECTED = frozenset(
     (
         *("documents", "all_documents", "tools", "forbidden_tools", "arguments", "filters", "dates", "tables", "intent"),
-        *("numbers", "tolerance", "phrases", "forbidden", "absent", "asks_back"),
+        *("numbers", "tolerance", "phrases", "forbidden", "absent", "asks_back", "marked"),
     )
 )
 _LISTS = ("category", "tags", "source", "format", "author", "language")
@@ -49,6 +49,7 @@ class Expected:
     documents: paths, any of which answers; all_documents: paths that must all be cited. tools: right chains, "a|b" in a place is
     either. arguments: by "tool.argument", a value or a predicate. filters: those of the calls together, by name, dates aside;
     dates: as resolved. tolerance: relative. absent: whether the documents do not hold it. asks_back: whether a question is right.
+    marked: what a recorded answer is known to invent, keys, quotations and numbers as it has them: the check must mark each.
     """
 
     documents: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class Expected:
     absent: bool | None = None
     asks_back: bool | None = None
     forbidden_tools: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,18 @@ class Case:
 
     @property
     def for_retrieval(self) -> retrieval.Case | None:
-        """The case as search alone is measured by it; None where no document is expected or an earlier question matters."""
+        """The case as search alone is measured by it, with its filters, its days and the person's own scope.
+
+        None where no document is expected or an earlier question matters.
+        """
         wanted = (*self.expect.documents, *self.expect.all_documents)
         if not wanted or self.turns or self.expect.tables:
             return None
-        filters = filters_from(self.given.get("expect", {}).get("filters") or {})
-        filters = replace(filters, within=self.scope) if self.scope != Filters() else filters
+        named = dict(self.given.get("expect", {}).get("filters") or {})
+        if self.expect.dates is not None:
+            named = {name: value for name, value in named.items() if name not in _DATED}
+            named["range"] = [self.expect.dates.start, self.expect.dates.end]
+        filters = replace(filters_from(named), within=self.scope if self.scope != Filters() else None)
         return retrieval.Case(self.id, self.question, dict.fromkeys(wanted, 1), self.kind, filters, self.today)
 
 
@@ -134,12 +142,21 @@ class _WrongError(Exception):
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise _WrongError(f"not JSON: {error}") from None
     if not isinstance(value, dict):
         raise _WrongError("want an object with id, question and expect")
     return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of an object, of which each may stand once: of two, one would be left out without a word."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(name for name in found if sum(name == other for other, _ in pairs) > 1)
+        raise _WrongError(f'"{twice[:60]}" stands twice in one object')
+    return found
 
 
 def _case(row: dict[str, Any]) -> Case:
@@ -150,20 +167,21 @@ def _case(row: dict[str, Any]) -> Case:
     expect = row.get("expect", {})
     if not isinstance(expect, dict):
         raise _WrongError('"expect": want an object')
+    today = _day(row, "today")
     return Case(
         id=row["id"],
         question=row["question"],
         kind=_text(row, "kind"),
         language=_text(row, "language"),
-        today=_day(row, "today"),
-        scope=filters_from(_filters(row, "scope") or {}),
+        today=today,
+        scope=filters_from(_filters(row, "scope", today) or {}),
         turns=_texts(row, "turns"),
-        expect=_expected(expect),
+        expect=_expected(expect, today),
         given=row,
     )
 
 
-def _expected(row: dict[str, Any]) -> Expected:
+def _expected(row: dict[str, Any], today: date | None) -> Expected:
     _known(row, _EXPECTED, "expect.")
     forbidden_tools = _texts(row, "forbidden_tools")
     if row.get("intent") is not None:
@@ -172,7 +190,7 @@ def _expected(row: dict[str, Any]) -> Expected:
         forbidden_tools = tuple(dict.fromkeys((*forbidden_tools, *TABLE_TOOLS)))
     for tool in forbidden_tools:
         _tool(tool, "forbidden_tools")
-    filters = _filters(row, "filters")
+    filters = _filters(row, "filters", today)
     return Expected(
         documents=_texts(row, "documents"),
         all_documents=_texts(row, "all_documents"),
@@ -188,6 +206,7 @@ def _expected(row: dict[str, Any]) -> Expected:
         absent=_flag(row, "absent"),
         asks_back=_flag(row, "asks_back"),
         forbidden_tools=forbidden_tools,
+        marked=_texts(row, "marked"),
     )
 
 
@@ -331,7 +350,7 @@ def _tolerance(row: Mapping[str, Any]) -> float:
     return float(value)
 
 
-def _filters(row: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+def _filters(row: Mapping[str, Any], name: str, today: date | None) -> dict[str, Any] | None:
     value = row.get(name)
     if value is None:
         return None
@@ -345,7 +364,7 @@ def _filters(row: Mapping[str, Any], name: str) -> dict[str, Any] | None:
             _text(value, key)
     _range(value)
     try:
-        filters_from(value)
+        compile_filters(filters_from(value), today=today)
     except (UserError, TypeError, ValueError, AttributeError) as error:
         raise _WrongError(f'"{name}": {error}') from None
     return value
@@ -369,8 +388,13 @@ def _dates(row: Mapping[str, Any], filters: Mapping[str, Any]) -> DateRange | No
     _known(value, frozenset({"start", "end"}), "dates.")
     for name in value:
         _day(value, name)
-    return DateRange(value.get("start"), value.get("end"))
+    return _span([value.get("start"), value.get("end")])
 
 
 def _span(days: Sequence[str | None]) -> DateRange:
-    return DateRange(days[0], days[1])
+    first, last = (date.fromisoformat(day) if day is not None else None for day in days)
+    if first is None and last is None:
+        raise _WrongError('"dates": want a first day, a last day, or both')
+    if first is not None and last is not None and first > last:
+        raise _WrongError(f'"dates": {first} is after {last}')
+    return DateRange(first.isoformat() if first else None, last.isoformat() if last else None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from assistant.evaluation.runs import Result, Run
 from assistant.evaluation.scoring import MEASURES
 from assistant.evaluation.statistics import Difference, Estimate, estimate, paired, per_case
+from search.evaluation import MEASURES as SEARCHES
 from search.evaluation import MILLISECONDS, RERANKED
 
 Figures = Mapping[str, Estimate]
@@ -50,6 +51,13 @@ def of_retrieval(run: Run, kind: str | None = None) -> dict[str, Figures]:
         estimates = {name: estimate([row[name] for row in rows]) for name in names}
         found[mode] = {name: one for name, one in estimates.items() if one is not None}
     return found
+
+
+def of_cases(run: Run, who: str, measure: str) -> dict[str, float]:
+    """One measure of a model or a search mode, case by case."""
+    if measure in SEARCHES:
+        return {case: row[measure] for case, row in run.retrieval.get(who, {}).items() if measure in row}
+    return values([one for one in run.results if one.model == who], measure)
 
 
 def of_reranking(run: Run, measure: str = "ndcg@10") -> Reranking | None:

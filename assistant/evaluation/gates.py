@@ -1,4 +1,4 @@
-"""Gates: least values that the figures of a run must reach, and the names of those that fell.
+"""Gates: least values that the figures of a run must reach, the names of those that fell, and of their cases.
 
 MEASURE=VALUE holds for every model, of the searches' measures for hybrid search; MODEL:MEASURE=VALUE, MODE:MEASURE=VALUE for one.
 """
@@ -11,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.errors import UsageError
-from assistant.evaluation.figures import Figures
+from assistant.evaluation import figures
+from assistant.evaluation.runs import Run
 from assistant.evaluation.scoring import QUALITY, SPENT
 from search.evaluation import MEASURES as RETRIEVAL
 from search.evaluation import MODES, RERANKED
 
+_ROUNDING = 1e-9  # a mean of values that all reach a gate reaches it
+_SHOWN = 20  # cases that are named for one gate
 _EXAMPLE = "for example --min tool_choice=.9 --min hybrid:ndcg@10=.7 --min offline:answer=.8"
 
 
@@ -63,21 +66,34 @@ def check_names(gates: Sequence[Gate], models: Sequence[str]) -> None:
             raise UsageError(f"--min: no model {gate.where!r} is asked; asked are {', '.join(models) or 'none'}", _EXAMPLE)
 
 
-def fallen(gates: Sequence[Gate], models: Mapping[str, Figures], searches: Mapping[str, Figures]) -> list[str]:
-    """What does not reach its gate, a sentence each; a measure that nothing was measured of has fallen, too."""
+def fallen(gates: Sequence[Gate], run: Run) -> list[str]:
+    """What does not reach its gate, a sentence each, with the cases that lie below it, the worst first.
+
+    A measure that nothing was measured of has fallen, too.
+    """
+    models, searches = figures.of_models(run), figures.of_retrieval(run)
     found = []
     for gate in gates:
-        figures = searches if gate.of_searches else models
+        measured = searches if gate.of_searches else models
         names = [gate.where] if gate.where else ["hybrid"] if gate.of_searches else list(models)
         if not names:
             found.append(f"{gate.measure} was not measured, want {gate.least:g}")
         for name in names:
-            one = figures.get(name, {}).get(gate.measure)
+            one = measured.get(name, {}).get(gate.measure)
             if one is None:
                 found.append(f"{name} {gate.measure} was not measured, want {gate.least:g}")
-            elif one.mean < gate.least:
-                found.append(f"{name} {gate.measure} is {_under(one.mean, gate.least)}, want {gate.least:g}")
+            elif one.mean < gate.least - _ROUNDING:
+                low = _named(figures.of_cases(run, name, gate.measure), gate.least)
+                found.append(f"{name} {gate.measure} is {_under(one.mean, gate.least)}, want {gate.least:g}; {low}")
     return found
+
+
+def _named(values: Mapping[str, float], least: float) -> str:
+    """The cases below a least value, the worst first."""
+    low = sorted((value, case) for case, value in values.items() if value < least)
+    shown = [f"{case} {value:.3f}" if value else case for value, case in low[:_SHOWN]]
+    more = [f"and {len(low) - _SHOWN} more"] if len(low) > _SHOWN else []
+    return f"below it {'is' if len(low) == 1 else 'are'} {', '.join((*shown, *more))}"
 
 
 def _under(value: float, least: float) -> str:

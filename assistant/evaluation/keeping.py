@@ -65,7 +65,10 @@ def opened(place: Path | None, head: Head, cases: Sequence[Case], plan: Plan) ->
             if alike and (missing(run, run.cases, plan) or _retrieval_missing(run)):
                 return run
         place = _new(head.name)
-    return Run.create(place, replace(head, models=names, repeats=plan.repeats), cases)
+    try:
+        return Run.create(place, replace(head, models=names, repeats=plan.repeats), cases)
+    except OSError as error:
+        raise UserError(f"{place}: a run cannot be kept there: {error.strerror}", "name a folder of your own: --run DIR") from None
 
 
 def found(name: str) -> Run:

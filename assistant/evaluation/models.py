@@ -79,7 +79,7 @@ def of_run(run: Run) -> list[Model]:
     models = []
     for name in run.head.models:
         kept = {
-            (result.case, result.repeat): run.folder / "recordings" / result.recording
+            (result.case, result.repeat): run.folder / "recordings" / _bare(result.recording, run)
             for result in run.results
             if result.model == name and result.recording
         }
@@ -90,11 +90,21 @@ def of_run(run: Run) -> list[Model]:
     return models
 
 
+def _bare(name: str, run: Run) -> str:
+    """The name of a recording, which lies in its run's own folder and nowhere else."""
+    if Path(name).name != name:
+        raise UserError(
+            f"{run.folder / 'results.jsonl'}: the recording {name[:80]!r} is not in this run", "use the run as it was made"
+        )
+    return name
+
+
 def _recordings(place: Path, cases: Sequence[Case]) -> dict[tuple[str, int], Path]:
-    """Which recording answers which case: the one named after it, else the one whose first question is the case's."""
+    """Which recording answers which case: the one named after it, else one named after none whose first question is its own."""
     files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
     by_stem = {file.stem: file for file in files} if place.is_dir() else {}
-    by_question = {recording.read(file).question.strip(): file for file in reversed(files)}
+    named = {case.id for case in cases} & by_stem.keys()
+    by_question = {recording.read(file).question.strip(): file for file in reversed(files) if file.stem not in named}
     found = {}
     for case in cases:
         file = by_stem.get(case.id) or by_question.get((case.turns or (case.question,))[0].strip())

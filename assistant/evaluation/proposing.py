@@ -184,17 +184,25 @@ def _plain(text: str) -> str:
 
 
 def write(rows: Sequence[Mapping[str, Any]], path: Path) -> int:
-    """Add cases to a file of cases; those whose id it has already are left out. How many were added."""
+    """Add cases to a file of cases; those whose id it has already are left out. How many were added.
+
+    Raises UserError, and adds nothing, where the file holds something else.
+    """
     there: set[str] = set()
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    try:
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+    except (UnicodeDecodeError, OSError) as error:
+        raise UserError(f"{path}: cannot be read as cases: {error}", "name another file") from None
     if text.strip():
         from assistant.evaluation.cases import cases_from
 
         there = {case.id for case in cases_from(text, str(path))}
     new = [row for row in rows if row["id"] not in there]
-    with path.open("a", encoding="utf-8") as file:
-        if text and not text.endswith("\n"):
-            file.write("\n")
-        for row in new:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    lines = ["\n"] if text and not text.endswith("\n") else []
+    lines += [json.dumps(row, ensure_ascii=False) + "\n" for row in new]
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(lines)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}", "name another file") from None
     return len(new)

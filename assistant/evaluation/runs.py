@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from assistant import settings
 from assistant.errors import UserError
+from assistant.evaluation import shapes
 from assistant.evaluation.cases import Case, cases_from
 
 VERSION = 1
@@ -106,6 +107,8 @@ class Run:
                 raise UserError(f"{folder}: run.json is none", "archivist evaluate FILE --run DIR makes one")
             if value["version"] > VERSION:
                 raise UserError(f"{folder}: made by a later version of Archivist", "update Archivist")
+            if wrong := shapes.fault(value, shapes.HEAD):
+                raise UserError(f"{folder / 'run.json'}: {wrong}", "archivist evaluate FILE --run DIR makes another run")
             head = Head(**{name: value[name] for name in _HEAD if name in value})
             head = Head(**{**asdict(head), "models": tuple(head.models)})
             cases = cases_from((folder / "cases.jsonl").read_text(encoding="utf-8"), str(folder / "cases.jsonl"))
@@ -132,7 +135,7 @@ class Run:
         path = self.folder / "results.jsonl"
         size = path.stat().st_size if path.exists() else 0
         if size != self._read[0]:  # the file only grows
-            self._read = size, self._in_order(_result(row) for row in _lines(path))
+            self._read = size, self._in_order(_result(row) for row in _lines(path, shapes.RESULT))
         return list(self._read[1])
 
     def _in_order(self, results: Iterable[Result]) -> list[Result]:
@@ -148,7 +151,9 @@ class Run:
     def in_flight(self) -> list[Key]:
         """What was begun and has no result: under way when the process that asked it ended."""
         finished = {result.key for result in self.results}
-        begun = dict.fromkeys(Key(row["case"], row["model"], row["repeat"]) for row in _lines(self.folder / "flight.jsonl"))
+        begun = dict.fromkeys(
+            Key(row["case"], row["model"], row["repeat"]) for row in _lines(self.folder / "flight.jsonl", shapes.BEGUN)
+        )
         return [key for key in begun if key not in finished]
 
     @property
@@ -160,7 +165,11 @@ class Run:
             return {}
         except (OSError, ValueError) as error:
             raise UserError(f"{self.folder / 'retrieval.json'}: cannot be read: {error}", "remove the file") from None
-        return value if isinstance(value, dict) else {}
+        wrong = shapes.fault_of_searches(value) if isinstance(value, dict) else "want an object"
+        if wrong:
+            raise UserError(f"{self.folder / 'retrieval.json'}: {wrong}", "remove the file: the searches are measured again")
+        found: Mapping[str, Mapping[str, Mapping[str, float]]] = value
+        return found
 
     def begin(self, key: Key) -> None:
         """Note, on the disk, that a question is about to be asked."""
@@ -214,16 +223,21 @@ def _append(path: Path, row: Mapping[str, Any]) -> None:
         os.close(handle)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file that is only added to; a line that was torn when its process was killed counts as not written."""
+def _lines(path: Path, shape: shapes.Shape) -> Iterator[dict[str, Any]]:
+    """The objects of a file that is only added to; a line that was torn when its process was killed counts as not written.
+
+    Raises UserError with the line for one that holds something else.
+    """
     try:
         text = path.read_bytes()
     except FileNotFoundError:
         return
-    for line in text.split(b"\n"):
+    for number, line in enumerate(text.split(b"\n"), 1):
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(row, dict) and {"case", "model", "repeat"} <= row.keys():
+            if wrong := shapes.fault(row, shape):
+                raise UserError(f"{path}:{number}: {wrong}", "remove the line: its question is asked again")
             yield row

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from assistant.citations import Citation, normalising
+from assistant.citations import Checked, Citation, normalising
 from assistant.conversation import Turn
 from assistant.evaluation.cases import TABLE_TOOLS, Case, Expected
 from assistant.evaluation.understood import expected_filters, narrowed, same_days
@@ -218,19 +218,21 @@ def validity(calls: Sequence[CallFinished]) -> Scores:
 
 
 def _expects_answer(expect: Expected) -> bool:
-    said = (expect.documents, expect.all_documents, expect.numbers, expect.phrases, expect.forbidden)
+    said = (expect.documents, expect.all_documents, expect.numbers, expect.phrases, expect.forbidden, expect.marked)
     return any(said) or bool(expect.absent) or bool(expect.asks_back)
 
 
 def answer_right(case: Case, turn: Turn) -> float | None:
-    """1 when all that is expected of the answer holds: documents cited, phrases and numbers said, nothing forbidden, absent or a
-    question back where that is right. Of counted documents the right count stands for their citation.
+    """1 when all that is expected of the answer holds: documents cited, phrases and numbers said, nothing forbidden, what is
+    invented marked, absent or a question back where that is right. Of counted documents the right count stands for their citation.
     """
     expect = case.expect
     if not _expects_answer(expect):
         return None
     said = normalising.plain(_KEY.sub("", turn.answer)).casefold()
     if any(normalising.plain(phrase).casefold() in said for phrase in expect.forbidden):
+        return 0.0
+    if not set(expect.marked) <= _marked(turn.checked):
         return 0.0
     if expect.absent or expect.asks_back:
         wanted = {outcome for outcome, right in (("absent", expect.absent), ("question", expect.asks_back)) if right}
@@ -286,11 +288,20 @@ def _paths(citation: Citation) -> list[str]:
     return citation.evidence.path.split(", ") if citation.evidence is not None else []
 
 
+def _marked(checked: Checked) -> set[str]:
+    """The keys, quotations and numbers of an answer that failed its check."""
+    keys = {citation.key for citation in checked.citations if citation.verdict != "retrieved"}
+    quotes = {quote.text for quote in checked.quotes if quote.verdict != "verified"}
+    return keys | quotes | {number.text for number in checked.numbers if number.verdict != "found"}
+
+
 def cited(expect: Expected, turn: Turn) -> Scores:
     """citation_precision: share of the cited keys that were retrieved and, where documents are expected, are of these;
     citation_recall: share of all_documents cited, else whether any of `documents` is. quotes_verified, numbers_found: shares.
+    What a case says is invented counts in none of them: `answer` tells whether it was marked.
     """
-    citations = {citation.key: citation for citation in turn.checked.citations}.values()
+    aside = expect.marked
+    citations = {citation.key: citation for citation in turn.checked.citations if citation.key not in aside}.values()
     wanted = {*expect.documents, *expect.all_documents}
     right = [one for one in citations if one.verdict == "retrieved" and _belongs(one, wanted)]
     paths = cited_paths(turn)
@@ -299,7 +310,8 @@ def cited(expect: Expected, turn: Turn) -> Scores:
         recall = len(paths & set(expect.all_documents)) / len(set(expect.all_documents))
     elif expect.documents and not _counted(turn):
         recall = float(bool(paths & set(expect.documents)))
-    quotes, numbers = turn.checked.quotes, turn.checked.numbers
+    quotes = [quote for quote in turn.checked.quotes if quote.text not in aside]
+    numbers = [number for number in turn.checked.numbers if number.text not in aside]
     return {
         "citation_precision": len(right) / len(citations) if citations else None,
         "citation_recall": recall,

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from assistant import render
 from assistant.evaluation import figures
+from assistant.evaluation.cases import Case
 from assistant.evaluation.comparing import Change, Comparison
 from assistant.evaluation.costs import Estimated
+from assistant.evaluation.models import Model
 from assistant.evaluation.runs import Result, Run
-from assistant.evaluation.scoring import QUALITY, SPENT
+from assistant.evaluation.scoring import MEASURES, QUALITY, SPENT
 from assistant.evaluation.statistics import Difference, Estimate
 from search.counting import counted
 from search.evaluation import MEASURES as RETRIEVAL
@@ -30,8 +32,9 @@ def of_run(run: Run) -> list[str]:
     library = run.head.library
     head = f"{run.head.name}: {counted(len(run.cases), 'case')}"
     head += f", {run.head.repeats} times" if run.head.repeats > 1 else ""
-    if library.get("documents"):
-        head += f", {counted(int(library['documents']), 'document')}, {counted(int(library['passages']), 'passage')}"
+    for name in ("document", "passage"):
+        number = library.get(f"{name}s")
+        head += f", {counted(number, name)}" if isinstance(number, int) and number else ""
     lines = [_cut(head)]
     searches = {
         mode: _shown({measure: found[measure] for measure in RETRIEVAL if measure in found})
@@ -40,7 +43,7 @@ def of_run(run: Run) -> list[str]:
     lines += _table("search", searches)
     lines += of_reranking(run)
     models = {model: _shown(found) for model, found in figures.of_models(run).items()}
-    lines += _table("model", {model: found for model, found in models.items() if found})
+    lines += _table("model", {model: found for model, found in models.items() if found}, MEASURES)
     return [*lines, *_by_kind(run), *_wrong(run)]
 
 
@@ -71,14 +74,15 @@ def _short(value: float) -> str:
     return f"{value:.3f}".removeprefix("0") if 0 <= value < 0.9995 else f"{value:.2f}"
 
 
-def _table(what: str, columns: Table) -> list[str]:
-    """Measures as rows; as many columns beside each other as 80 characters hold, the rest below."""
+def _table(what: str, columns: Table, order: Sequence[str] = ()) -> list[str]:
+    """Measures as rows, in an order where it is given; as many columns beside each other as 80 characters hold, the rest below."""
     lines: list[str] = []
     names = list(columns)
     room = (WIDTH - _LABEL) // _COLUMN
     for at in range(0, len(names), room):
         shown = names[at : at + room]
         rows = list(dict.fromkeys(row for name in shown for row in columns[name]))
+        rows.sort(key=lambda row: order.index(row) if row in order else len(order))
         lines += ["", f"{what:<{_LABEL}}" + "".join(f"{_name(name):<{_COLUMN}}" for name in shown).rstrip()]
         lines += [f"{_cut(row, _LABEL - 1):<{_LABEL}}" + _cells(row, [columns[name] for name in shown]) for row in rows]
     return lines
@@ -104,7 +108,7 @@ def _by_kind(run: Run) -> list[str]:
         found = {kind: figures.of_model(run, model, kind) for kind in kinds}
         shown = {kind: each.get("answer") or each.get("tool_choice") for kind, each in found.items()}
         columns[model] = {kind: f"{one.mean:.3f} of {one.count}" for kind, one in shown.items() if one is not None}
-    return _table("answer by kind", {model: column for model, column in columns.items() if column})
+    return _table("answer by kind", {model: column for model, column in columns.items() if column}, kinds)
 
 
 def _wrong(run: Run) -> list[str]:
@@ -164,6 +168,16 @@ def of_estimates(estimates: Sequence[Estimated]) -> list[str]:
     for one in estimates:
         how = " by what it has cost so far" if one.from_results else ""
         lines.append(_cut(f"{one.model}: {counted(one.questions, 'question')} to ask, {_cost(one.total)}{how}"))
+    return lines
+
+
+def of_unrecorded(models: Sequence[Model], cases: Sequence[Case]) -> list[str]:
+    """Which cases a replayed model is not asked, for want of a recording."""
+    lines = []
+    for model in models:
+        without = [case.id for case in cases if not model.answers(case.id, 1)]
+        if without:
+            lines.append(_cut(f"{model.name}: no recording of {counted(len(without), 'case')}: {', '.join(without)}"))
     return lines
 
 

@@ -39,7 +39,9 @@ _CHARACTERS_A_ROW = 1_000
 _START = 30.0  # seconds for a worker to be ready: it opens the library and applies the scope
 _MARGIN = 0.5  # seconds after the deadline until the worker, which should have ended itself, is killed
 _CHUNK = 1 << 16
-_WORKER = Path(__file__).with_name("worker.py")
+# Absolute: the worker starts in /, and Python keeps a relative entry of PATH in its own name.
+_PYTHON = Path(sys.executable).absolute()
+_WORKER = Path(__file__).absolute().with_name("worker.py")
 # What a dynamic loader needs to find Python's own libraries, where it needs anything; nothing else of the environment.
 _LOADER = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
@@ -216,7 +218,7 @@ class _Answer:
 def _ask(request: bytes, seconds: float) -> _Heard:
     """Start a worker, send it a request, hear it out until the deadline; afterwards it is no more, whatever happens here."""
     environment = {name: os.environ[name] for name in _LOADER if name in os.environ}
-    command = [sys.executable, "-I", "-S", str(_WORKER)]
+    command = [str(_PYTHON), "-I", "-S", str(_WORKER)]
     with subprocess.Popen(  # noqa: S603 - our own script, and nothing of the statement on its command line
         command,
         stdin=subprocess.PIPE,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant import ask_command, backends, cli, settings
+from assistant import backends, cli, history, settings
 from assistant.errors import UserError
 from search import Library
 
@@ -80,15 +80,14 @@ def test_the_last_question_is_asked_again_with_other_options(library: str, capsy
     answer = json.loads(run(capsys, "ask", "--again", "-l", library, "-m", "offline", "--category", "runbooks", "--json")[1])
     assert answer["question"] == QUESTION
     assert answer["scope"] == "category runbooks"
-    kept = ask_command.last_turn_path()
+    kept = history.place()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
 
 
 def test_no_history_keeps_nothing(library: str, capsys: pytest.CaptureFixture[str]) -> None:
-    ask_command.last_turn_path().unlink(missing_ok=True)
     run(capsys, "ask", QUESTION, "-l", library, "-m", "offline", "--no-history")
-    assert not ask_command.last_turn_path().exists()
+    assert not history.place().exists()
     code, _, err = run(capsys, "ask", "--again", "-l", library)
     assert code == 1
     assert "no last question" in err
@@ -229,20 +228,11 @@ def test_any_question_can_be_recorded_and_replayed_on_its_day(
     assert again == first
 
 
-def test_a_state_folder_that_cannot_be_written_spoils_no_answer(
+def test_a_history_that_cannot_be_written_spoils_no_answer(
     library: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/x")
+    monkeypatch.setenv("ARCHIVIST_HISTORY", "/dev/null/x")
     code, out, err = run(capsys, "ask", QUESTION, "-l", library, "-m", "offline", "--json")
     assert code == 0
     assert json.loads(out)["outcome"] == "answer"
     assert "not kept" in err
-
-
-@pytest.mark.parametrize("kept", ["[" * 100_000, '{"question": null}', '{"question": ""}', '{"question": {"a": 1}}', "x"])
-def test_a_last_turn_that_was_tampered_with_is_refused(capsys: pytest.CaptureFixture[str], kept: str) -> None:
-    settings.write_private(ask_command.last_turn_path(), kept)
-    code, _, err = run(capsys, "ask", "--again")
-    assert code == 1
-    assert "last_turn.json" in err
-    ask_command.last_turn_path().unlink()

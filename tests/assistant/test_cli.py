@@ -139,7 +139,7 @@ def test_an_unknown_word_is_a_usage_error_that_names_the_nearest_command(
     assert (done.code, done.out) == (2, "")
     assert f"no command {word!r}" in done.err
     assert (f"did you mean '{nearest}'?" in done.err) == (nearest is not None)
-    assert "the commands are index, search" in done.err
+    assert "the commands are index, status" in done.err
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,13 @@ def test_a_run_is_replayed_by_its_folder_or_its_name(run: Any, cases: Path, tmp_
         assert told["models"]["offline"]["answer"] == first["models"]["offline"]["answer"]
 
 
+def test_cases_without_a_recording_are_named(run: Any, cases: Path, tmp_path: Path) -> None:
+    told = json.loads(run(str(cases), *QUICK, "--json")[1])
+    code, out, err = run(str(cases), "-m", "offline", "-m", f"replay:{told['run']}", "--json", "--run", str(tmp_path / "both"))
+    assert (code, json.loads(out)["asked"]) == (0, 6)
+    assert "replay:offline: no recording of 2 cases: policies, keys" in err
+
+
 def test_the_cost_is_told_before_and_what_the_cap_left_out_ends_with_1(
     run: Any, cases: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +146,32 @@ def test_the_cost_is_told_before_and_what_the_cap_left_out_ends_with_1(
     assert "openrouter:m: 4 questions to ask, about $0.0" in err
     assert "not all was asked: the cap of $0.05" in err
     assert len(own.asked) < 4
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_asked(run: Any, cases: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    code, out, err = run(str(cases), *QUICK, "--report", str(tmp_path / "file" / "report.html"), "--run", str(tmp_path / "run"))
+    assert (code, out) == (2, "")
+    assert "--report: " in err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["CASES", *QUICK, "--run", "FILE/run"], "a run cannot be kept there"),
+        (["--from-library", "2", "-o", "FILE/cases.jsonl"], "cannot be"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told(
+    run: Any, cases: Path, tmp_path: Path, library_file: Path, arguments: list[str], told: str
+) -> None:
+    (tmp_path / "file").touch()
+    given = [argument.replace("CASES", str(cases)).replace("FILE", str(tmp_path / "file")) for argument in arguments]
+    code, _, err = run(*given, "-l", str(library_file))
+    assert code == 1
+    assert told in err
+    assert str(tmp_path / "file") in err
 
 
 def test_documents_are_indexed_first(run: Any, cases: Path, folder: Path) -> None:
@@ -206,7 +239,11 @@ def test_a_reranking_model_stands_beside_hybrid_search_with_its_gain_and_its_mil
     assert "reranked" in page.read_text("utf-8")
     assert "ms a question instead of" in page.read_text("utf-8")
     _, out, _ = run(str(cases), "--retrieval", "--json", "--rerank", "any")
-    assert list(json.loads(out)["modes"]) == ["keyword", "vector", "hybrid", "reranked"]
+    told = json.loads(out)
+    assert list(told["modes"]) == ["keyword", "vector", "hybrid", "reranked"]
+    means = {mode: found["ndcg@10"] for mode, found in told["modes"].items()}
+    assert told["reranking"]["gain"]["mean"] == pytest.approx(means["reranked"] - means["hybrid"], abs=2e-4)
+    assert set(told["reranking"]["milliseconds"]) == {"hybrid", "reranked"}
 
 
 def test_the_model_that_reads_again_can_have_a_gate(

@@ -189,6 +189,30 @@ def test_a_beir_folder_gives_what_the_floors_read(
     assert cli.run(["evaluate", "--beir", str(beir), "--min", "keyword:ndcg@10=1", "--quiet"]) == 0
 
 
+@pytest.mark.model
+def test_a_real_cross_encoder_is_measured_on_a_beir_folder(
+    beir: Path, cross_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(embedding, "load_embedder", lambda *_, **__: StandIn())
+    run = tmp_path / "run"
+    assert cli.run(["evaluate", "--beir", str(beir), "--rerank", str(cross_encoder), "--run", str(run), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["modes"]["reranked"]["recall@100"] == 1
+    assert told["reranking"]["gain"]["count"] == 2
+    assert told["reranking"]["milliseconds"]["reranked"] > 0
+    assert set(json.loads((run / "retrieval.json").read_text("utf-8"))["reranked"]) == {"q1", "q2"}
+
+
+def test_a_reranking_model_that_is_missing_is_told_before_anything_is_indexed(
+    beir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(embedding, "load_embedder", lambda *_, **__: StandIn())
+    library = tmp_path / "library.db"
+    assert cli.run(["evaluate", "--beir", str(beir), "--rerank", str(tmp_path), "-l", str(library)]) == 1
+    assert "holds no reranking model" in capsys.readouterr().err
+    assert not library.exists()
+
+
 @pytest.mark.evals
 def test_the_reference_calls_of_a_real_set_are_right(evals: Path, tmp_path: Path) -> None:
     """Each case with expected calls, answered with these: right are all but the 25 of 626 that their own schema refuses."""

@@ -72,7 +72,16 @@ def test_proposals_are_printed_or_added_to_a_file_once(run: Any, library: Librar
     run("evaluate", "--from-library", "3", "-l", str(library.path), "-o", str(file))
     _, _, err = run("evaluate", "--from-library", "4", "-l", str(library.path), "-o", str(file))
     assert "1 case added" in err
+    assert "3 cases there already" in err
     assert len(read_cases(file)) == 4
+
+
+def test_a_file_of_something_else_is_left_as_it_is(run: Any, library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "picture.png"
+    file.write_bytes(b"\x89PNG\xff")
+    code, _, err = run("evaluate", "--from-library", "3", "-l", str(library.path), "-o", str(file))
+    assert (code, file.read_bytes()) == (1, b"\x89PNG\xff")
+    assert "cannot be read as cases" in err
 
 
 def test_the_last_turn_becomes_a_case(run: Any, library: Library) -> None:
@@ -100,9 +109,6 @@ def test_a_turn_that_found_nothing_and_one_that_asks_back() -> None:
 
 
 def test_without_a_last_turn_there_is_nothing_to_add(run: Any) -> None:
-    from assistant import ask_command
-
-    ask_command.last_turn_path().unlink(missing_ok=True)
     code, _, err = run("evaluate", "--add")
     assert code == 1
     assert "no last question" in err

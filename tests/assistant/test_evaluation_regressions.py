@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluating import FILES, Answering, model, run_in, written
+from evaluating import FILES, Answering, model, read, run_in, written
 from standin import StandIn
 
 from assistant import cli
 from assistant.errors import UsageError
-from assistant.evaluation import comparing, figures, gates, summary
+from assistant.evaluation import comparing, gates, summary
+from assistant.evaluation.runs import Head, Run
 from search import Library, embedding, filters, hybrid
 
 
@@ -46,9 +48,9 @@ def test_an_invented_citation_falls_and_is_shown(library: Library, tmp_path: Pat
     inventing = Answering(cite=lambda key: f"{key}] and [inventedky")
     worse, _, _ = run_in(tmp_path / "after", library, model(inventing))
     gate = gates.read_gate("citation_precision=.7")
-    assert gates.fallen([gate], figures.of_models(honest), {}) == []
-    (told,) = gates.fallen([gate], figures.of_models(worse), {})
-    assert told.startswith("cloud:test citation_precision is 0.")
+    assert gates.fallen([gate], honest) == []
+    (told,) = gates.fallen([gate], worse)
+    assert told == "cloud:test citation_precision is 0.375, want 0.7; below it are policies, gateway 0.500, keys 0.500, queue 0.500"
     found = comparing.compare(honest, worse)
     assert {change.case for change in found.changes if change.measure == "citation_precision" and change.worse} == {
         *("gateway", "queue", "keys"),  # the fourth has no right citation before
@@ -76,6 +78,7 @@ def test_a_worse_search_falls_and_is_shown_case_by_case(
     assert code == 1
     assert "cases: hybrid ndcg@10 is" in err
     assert [text.partition(" 0.")[0] for text in told["fallen"]] == ["hybrid ndcg@10 is"]
+    assert fallen <= set(re.findall(r"\w+", told["fallen"][0].partition("below it")[2]))
     worse = [change for change in told["compared"]["changes"] if change["worse"]]
     assert fallen <= {change["case"] for change in worse if (change["who"], change["measure"]) == ("hybrid", "ndcg@10")}
     assert fallen & {change["case"] for change in worse if change["who"] == "offline" and change["measure"] != "seconds"}
@@ -107,11 +110,13 @@ def test_a_gate_that_is_not_understood_is_refused(text: str, told: str) -> None:
     assert told in str(error.value)
 
 
-def test_a_gate_of_a_model_with_colons_and_one_of_nothing_measured() -> None:
+def test_a_gate_of_a_model_with_colons_and_one_of_nothing_measured(tmp_path: Path) -> None:
     gate = gates.read_gate("ollama:qwen3:8b:tool_choice=.9")
     assert (gate.where, gate.measure, gate.least) == ("ollama:qwen3:8b", "tool_choice", 0.9)
-    assert gates.fallen([gate], {"ollama:qwen3:8b": {}}, {}) == ["ollama:qwen3:8b tool_choice was not measured, want 0.9"]
-    assert gates.fallen([gates.read_gate("map=.5")], {}, {}) == ["hybrid map was not measured, want 0.5"]
+    head = Head("x", "2026-10-15", "1", {}, {}, ("ollama:qwen3:8b",))
+    run = Run.create(tmp_path / "run", head, read())
+    assert gates.fallen([gate], run) == ["ollama:qwen3:8b tool_choice was not measured, want 0.9"]
+    assert gates.fallen([gates.read_gate("map=.5")], run) == ["hybrid map was not measured, want 0.5"]
     with pytest.raises(UsageError, match="no model"):
         gates.check_names([gate], ["offline"])
 

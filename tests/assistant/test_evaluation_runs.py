@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from evaluating import FILES, Answering, model, read, run_in
+from evaluating import CASES, FILES, Answering, model, read, run_in
 
 from assistant.backends.base import Capabilities, Price
 from assistant.errors import ConnectionFailedError, KeyMissingError, UserError
@@ -182,6 +184,9 @@ def test_recordings_of_a_folder_are_found_by_case_or_by_question(library: Librar
     (recordings / "any name.jsonl").write_bytes(files["queue"].read_bytes())
     (found,) = models.chosen([f"replay:{recordings}"], read())
     assert {case for case, _ in found.recordings or {}} == {"gateway", "queue"}
+    same = read([*CASES, {"id": "scoped", "question": CASES[0]["question"], "scope": {"category": "policies"}}])
+    (found,) = models.chosen([f"replay:{recordings}"], same)
+    assert {case for case, _ in found.recordings or {}} == {"gateway", "queue"}, "a recording of one case is not another's"
     assert [one.name for one in models.chosen([f"replay:{run.folder}"], read())] == ["replay:cloud:test"]
     with pytest.raises(UserError, match="answers none of the cases"):
         models.chosen([f"replay:{files['keys']}"], read()[:1])
@@ -200,6 +205,48 @@ def test_a_later_version_and_a_folder_without_a_run_are_refused(tmp_path: Path) 
     (tmp_path / "run.json").write_text(json.dumps({"version": 99}), "utf-8")
     with pytest.raises(UserError, match="later version"):
         Run.open(tmp_path)
+
+
+def everything_of(folder: Path) -> object:
+    run = Run.open(folder)
+    return run.results, run.in_flight, run.retrieval
+
+
+@pytest.mark.parametrize(
+    ("file", "field", "value"),
+    [
+        ("run.json", "library", []),
+        ("run.json", "models", ["a", 5]),
+        ("run.json", "repeats", "many"),
+        ("run.json", "settings", 3),
+        ("results.jsonl", "scores", {"answer": "yes"}),
+        ("results.jsonl", "calls", [{"name": 3}]),
+        ("results.jsonl", "seconds", None),
+        ("results.jsonl", "repeat", 1.5),
+        ("results.jsonl", "citations", {"key": "x"}),
+        ("flight.jsonl", "model", None),
+        ("retrieval.json", "hybrid", {"gateway": 5}),
+    ],
+)
+def test_a_run_that_was_edited_into_nonsense_is_refused_with_its_file_and_field(
+    library: Library, tmp_path: Path, file: str, field: str, value: Any
+) -> None:
+    run, _, _ = run_in(tmp_path / "run", library, model(Answering()))
+    run.keep_retrieval({"hybrid": {"gateway": {"map": 1.0}}})
+    path = run.folder / file
+    first, *others = path.read_text("utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
+    path.write_text("\n".join([json.dumps({**json.loads(first), field: value}), *others]), "utf-8")
+    with pytest.raises(UserError) as error:
+        everything_of(run.folder)
+    assert str(path) in str(error.value)
+    assert f'"{field}": want ' in str(error.value)
+
+
+def test_a_recording_outside_its_run_is_not_read(library: Library, tmp_path: Path) -> None:
+    run, _, _ = run_in(tmp_path / "run", library, model(Answering()))
+    run.finish(replace(run.results[0], recording="../../elsewhere.jsonl"))
+    with pytest.raises(UserError, match="is not in this run"):
+        models.of_run(run)
 
 
 def test_the_last_line_of_a_question_counts(library: Library, tmp_path: Path) -> None:

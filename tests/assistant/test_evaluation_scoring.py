@@ -258,3 +258,26 @@ def test_a_question_that_failed_is_wrong_in_what_was_expected_of_it() -> None:
         *("tool_choice", "tool_order", "answer", "citation_recall", "abstention"),
     }
     assert found["steps"] is None
+
+
+INVENTED = Checked(
+    "x",
+    (Citation(1, "k1", passage("k1", path="a.md"), "retrieved"), Citation(None, "zzzz", None, "unknown")),
+    (Quote("as it stands there", "k1", "verified"), Quote("never said by anybody", "k1", "not found")),
+    (Number("14", "found"), Number("37", "not found")),
+)
+
+
+def test_what_is_known_to_be_invented_must_be_marked_and_counts_in_no_share() -> None:
+    shares = ("citation_precision", "quotes_verified", "numbers_found")
+    expect = {"documents": ["a.md"], "marked": ["zzzz", "never said by anybody", "37"]}
+    found = scored(expect, turn("x", checked=INVENTED))
+    assert [found[name] for name in ("answer", *shares)] == [1, 1, 1, 1]
+    found = scored({"documents": ["a.md"]}, turn("x", checked=INVENTED))
+    assert [found[name] for name in ("answer", *shares)] == [1, 0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("marked", ["k1", "as it stands there", "14", "not in the answer"])
+def test_an_answer_whose_invention_is_not_marked_is_wrong(marked: str) -> None:
+    assert scored({"documents": ["a.md"], "marked": [marked]}, turn("x", checked=INVENTED))["answer"] == 0
+    assert scored({"marked": [marked]}, turn("x", checked=INVENTED))["answer"] == 0

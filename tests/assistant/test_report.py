@@ -233,6 +233,22 @@ def test_nobody_is_the_best_where_all_are_alike(tmp_path: Path) -> None:
     assert [cell for cell in page.all("td") if "best" in cell.text] == []
 
 
+def test_nobody_is_the_best_where_models_were_asked_different_cases(tmp_path: Path) -> None:
+    one, *others = sample_results({})
+    page = Page(report.html(make_run(tmp_path / "run", results=others)))
+    assert one.case not in {other.case for other in others if other.model == one.model}
+    (section,) = [node for node in page.all("section") if node.attributes.get("id") == "summary"]
+    assert "The models were asked different cases" in section.text
+    assert "best" not in section.text.replace("marked as best", "")
+
+
+def test_limits_are_told_in_words(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    run.widen(replace(run.head, settings={"limits": {"steps": 10, "call_seconds": 60.0}, "today": "2026-10-15"}))
+    facts = {node.text for node in Page(report.html(run)).all("dd")}
+    assert {"steps 10, call seconds 60", "2026-10-15"} <= facts
+
+
 def test_gates_that_fell_are_named_first(page: Page, tmp_path: Path) -> None:
     text = page.all("main")[0].text
     assert text.startswith("✗ 1 gate felloffline tool_choice is 0.727, want 0.9")

@@ -25,6 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for name in names:
             monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("ARCHIVIST_CONFIG_DIR", raising=False)
+    monkeypatch.setenv("ARCHIVIST_HISTORY", str(tmp_path / "conversations.db"))
     monkeypatch.delenv("ARCHIVIST_MODEL", raising=False)
     monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
     settings.save_key("gemini", SAVED)
@@ -82,6 +83,7 @@ def test_no_key_is_shown_or_written(
     assert SAVED not in out
     assert files_with(home, KEY) == []
     assert files_with(home, SAVED) == []
+    assert (home / "conversations.db").exists() == (code == 0)
 
 
 def test_the_request_is_shown_without_the_key(

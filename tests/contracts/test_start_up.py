@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +15,13 @@ from search import upkeep
 
 _MODEL = ("torch", "transformers", "sentence_transformers", "tokenizers")
 _NETWORK = ("httpx", "ollama")
-_REST = ("prompt_toolkit",)
+_REST = ("prompt_toolkit", "tomlkit")
 _TABLES = ("openpyxl", "python_calamine", "pyarrow", "sqlglot", "numpy", "rich")
 _HELP = ("sqlite_utils", "pydantic", "numpy", "pypdf", "selectolax", "markdown_it", "charset_normalizer", "yaml", "watchfiles")
 
 # Runs a command with every socket refused, then says which modules it has loaded.
 _PROGRAM = """
-import socket, sys
+import socket, ssl, sys
 def refuse(*_, **__):
     raise AssertionError("a socket was opened")
 for name in ("socket", "create_connection", "getaddrinfo"):
@@ -90,6 +91,24 @@ def test_showing_a_passage_works_without_model_and_network(library: Path) -> Non
     shown, loaded = run("show", key, library=library)
     assert "The gateway had a timeout." in shown
     assert loaded.isdisjoint((*_MODEL, *_NETWORK, *_REST))
+
+
+def test_the_doctor_loads_no_model(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "models.example")  # another machine's, which is not asked
+    with sqlite3.connect(library) as connection:
+        connection.execute("DELETE FROM _meta WHERE key = 'embedder'")
+    connection.close()
+    output, loaded = run("doctor", library=library)
+    assert "--online" in output
+    assert loaded.isdisjoint(("torch", "transformers", "sentence_transformers")), loaded
+
+
+def test_completing_a_line_loads_little_and_opens_no_socket(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_ARCHIVIST_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_LINE", "archivist show no")
+    output, loaded = run(library=library)
+    assert output.strip() == "plain,note.md"
+    assert loaded.isdisjoint((*_MODEL, *_NETWORK, *_REST, *_HELP)), loaded.intersection((*_MODEL, *_NETWORK, *_REST, *_HELP))
 
 
 def test_the_refusal_of_sockets_is_real(library: Path) -> None:

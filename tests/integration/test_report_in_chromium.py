@@ -91,6 +91,19 @@ def test_what_gets_into_the_page_all_the_same_is_stopped_by_its_policy(browser: 
     assert all(f"directive &#39;{name}" in told or f"'{name}" in told for name in ("default-src", "style-src")), told
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_word_of_a_drawing_is_cut_off(browser: Browser, tmp_path: Path, width: int) -> None:
+    results = [replace(one, seconds=(0.02, 0.578)[place % 2]) for place, one in enumerate(sample_results())]
+    report.write(make_run(tmp_path / "run", results=results), tmp_path / "report.html")
+    browser.window(width, 900)
+    browser.open(tmp_path / "report.html")
+    outside = """[...document.querySelectorAll('svg text')].filter(text => {
+        const word = text.getBoundingClientRect(), whole = text.ownerSVGElement.getBoundingClientRect();
+        return word.left < whole.left - 1 || word.right > whole.right + 1 || word.bottom > whole.bottom + 1;
+    }).map(text => text.textContent)"""
+    assert browser.run(outside) == []
+
+
 def test_light_and_dark_show_the_same_in_other_colours(browser: Browser, page: Path) -> None:
     pictures, grounds = [], []
     for dark in (False, True):

@@ -152,16 +152,9 @@ def test_similar_passages_are_not_read_again(like: list[str], tmp_path: Path) ->
 
 
 @pytest.mark.model
-def test_a_real_cross_encoder_scores_each_text(tmp_path: Path) -> None:
+def test_a_real_cross_encoder_scores_each_text(cross_encoder: Path) -> None:
     from sentence_transformers import CrossEncoder
-    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
-    from search.weights import DEFAULT_MODEL, locate
-
-    tokenizer = AutoTokenizer.from_pretrained(str(locate(DEFAULT_MODEL, lambda _: None)))
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, "num_labels": 1}
-    BertForSequenceClassification(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
     texts = ["the gateway times out", "a cold cache", ""]
-    expected = CrossEncoder(str(tmp_path)).predict([("gateway", text) for text in texts], show_progress_bar=False)
-    assert load_reranker(str(tmp_path)).scores("gateway", texts) == pytest.approx(expected.tolist(), abs=1e-5)
+    expected = CrossEncoder(str(cross_encoder)).predict([("gateway", text) for text in texts], show_progress_bar=False)
+    assert load_reranker(str(cross_encoder)).scores("gateway", texts) == pytest.approx(expected.tolist(), abs=1e-5)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any, Literal
 
-from assistant.backends.base import Capabilities, merged
+from assistant.backends.base import Capabilities, Listed, merged
 from assistant.backends.gemini.explain import error_of, explain, is_about_signatures
 from assistant.backends.gemini.reply import UNSIGNED, Gathered
 from assistant.backends.gemini.request import PROVIDER, body_of, generation, nudged, with_stand_ins
@@ -47,6 +47,7 @@ class Gemini:
         self._mode = mode or ("VALIDATED" if generation(self.model) >= 2.5 else "AUTO")
         self._extra = extra_request or {}
         self._has_key = bool(key.strip())
+        self._list = f"/{version}/models?pageSize=1000"
         kind = self.model if "/" in self.model else f"models/{self.model}"
         self._path = f"/{version}/{kind}"
         auth = ("x-goog-api-key", key.strip()) if self._has_key else None
@@ -61,6 +62,19 @@ class Gemini:
     def capabilities(self) -> Capabilities:
         """Tools, yes; the window and the price are not told by the wire."""
         return Capabilities(tools=True)
+
+    def listed(self) -> tuple[Listed, ...]:
+        """The models that answer questions, as the wire lists them. Raises ProviderError."""
+        entries = self.transport.get(self._list).get("models")
+        return tuple(
+            Listed(
+                str(entry.get("name", "")).removeprefix("models/"),
+                Capabilities(context_length=limit if isinstance(limit := entry.get("inputTokenLimit"), int) else None),
+                thinking=entry.get("thinking") is True,
+            )
+            for entry in (entries if isinstance(entries, list) else ())
+            if isinstance(entry, Mapping) and "generateContent" in (entry.get("supportedGenerationMethods") or ())
+        )
 
     def body(self, request: Request) -> Mapping[str, Any]:
         """The body of the first request that `send` makes."""

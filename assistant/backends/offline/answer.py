@@ -163,6 +163,7 @@ def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrase
         topics=plan.topics,
         language=plan.language,
         number=bool(_NUMBER.search(question)),
+        names=not plan.beside,
     )
     if plan.intent == "similar":
         return Answer(_quoted(_per_document(evidence, range(len(hits))), said))

@@ -1,7 +1,7 @@
 """The offline backend as the loop sees it: a Backend whose replies are made by rules.
 
 In: a Request. Out: a Reply with the next tool call of the plan, or with the answer once the tools have run. It keeps no state:
-the plan is made anew from the last question, and where it stands is read from the results behind it.
+the plan is made anew from the questions so far, and where it stands is read from the results behind the last one.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from assistant.backends.base import Capabilities, Price
 from assistant.backends.offline.answer import Lacking, compose, read_result
+from assistant.backends.offline.attached import own_words, telling
 from assistant.backends.offline.catalogue import Catalogue
+from assistant.backends.offline.following import Followed, follow
 from assistant.backends.offline.ordering import MOST_LISTED
 from assistant.backends.offline.phrases import phrases
 from assistant.backends.offline.tables.models import Reading
@@ -22,7 +25,7 @@ from assistant.backends.offline.tables.phrases import table_phrases
 from assistant.backends.offline.tables.questions import TOOLS, TableQuestions
 from assistant.backends.offline.understand import Plan, understand
 from assistant.messages import Declaration, Message, Reply, Request, TextDelta, ToolCall, ToolResult
-from assistant.prompts import LAST_REQUEST
+from assistant.prompts import LAST_REQUEST, question_alone, split_attached
 
 _HITS = 10  # as many as keep most of their text within the budget of a result
 _LONGEST_QUERY = 2000
@@ -61,9 +64,8 @@ class Offline:
 
     def send(self, request: Request) -> Generator[TextDelta | Reply, None, None]:
         """The next call of the plan, or the answer."""
-        question, results = _turn(request.messages)
-        plan = understand(question, self._catalogue, today=self._today)
-        reading = self._reading(question, plan, request)
+        meant, results = self._meant(request)
+        question, plan, reading = meant.text, meant.plan, meant.reading
         asked = [result for result in results if result.name in TOOLS]
         failed = next((result for result in asked if result.is_error), None)
         if reading is not None and failed is None and (asked or request.may_call):
@@ -83,13 +85,31 @@ class Offline:
         yield TextDelta(text)
         yield Reply(Message("assistant", text), model=self.name, outcome=answer.outcome)
 
-    def _reading(self, question: str, plan: Plan, request: Request) -> Reading | None:
-        """The question as one over tables: where the tools for them are declared, and no documents are asked for by name.
+    def _meant(self, request: Request) -> tuple[Followed, list[ToolResult]]:
+        """What the last question means, and the results behind it."""
+        questions, results = _turn(request.messages)
+        asked, attached = split_attached(questions[-1]) if questions else ("", "")
+        if attached:
+            return self._of_attached(asked, attached), results
+        questions = [question_alone(question) for question in questions]
+        return follow(questions, self._catalogue, lambda text: self._reading(text, request), today=self._today), results
 
-        One that is given has a call to make.
-        """
-        of_documents = plan.documents and not self._catalogue.only_tables and not self._tables.are_named(question)
-        if of_documents or not {tool.name for tool in request.tools} >= TOOLS:
+    def _of_attached(self, asked: str, attached: str) -> Followed:
+        """A question about a text beside it: its telling words are searched, within the filters that the question names."""
+        alone = replace(understand(asked, self._catalogue, today=self._today), key="", group_by="", order_by="", limit=0)
+        words = telling(attached)
+        if not words:
+            return Followed(asked, replace(alone, intent="similar", query=attached.strip()[-_LONGEST_QUERY:], filters={}))
+        own = " ".join(own_words(asked)) if alone.query else ""
+        query = f"{own} {words}".strip()
+        return Followed(query, replace(alone, intent="search", query=query, documents=False, beside=True))
+
+    def _reading(self, question: str, request: Request) -> Reading | None:
+        """The question as one over tables: where the tools for them are declared, and no documents are asked for by name."""
+        if not {tool.name for tool in request.tools} >= TOOLS:
+            return None
+        plan = understand(question, self._catalogue, today=self._today)
+        if plan.documents and not self._catalogue.only_tables and not self._tables.are_named(question):
             return None
         return self._tables.read(question, language=plan.language, today=self._today)
 
@@ -115,11 +135,10 @@ class Offline:
 
     def body(self, request: Request) -> Mapping[str, Any]:
         """The question as it is understood: there is no other request."""
-        question, _ = _turn(request.messages)
-        plan = understand(question, self._catalogue, today=self._today)
-        reading = self._reading(question, plan, request)
-        if reading is not None:
-            return {"question": question, "intent": "table", "said": self._tables.said(reading)}
+        meant, _ = self._meant(request)
+        question, plan = meant.text, meant.plan
+        if meant.reading is not None:
+            return {"question": question, "intent": "table", "said": self._tables.said(meant.reading)}
         return {"question": question, "intent": plan.intent, "query": plan.query, "filters": dict(plan.filters), "said": plan.said}
 
     def close(self) -> None:
@@ -132,14 +151,12 @@ def _reason(failed: ToolResult, reading: Reading) -> str:
     return table_phrases(reading.language).no_query if _FOR_MODELS.search(reason) else reason
 
 
-def _turn(messages: Sequence[Message]) -> tuple[str, list[ToolResult]]:
-    """The last question and the results after it. The request for an answer once a limit was reached is no question."""
-    messages = [message for message in messages if message.role != "user" or message.text != LAST_REQUEST]
-    places = [place for place, message in enumerate(messages) if message.role == "user"]
-    if not places:
-        return "", []
-    behind = messages[places[-1] + 1 :]
-    return messages[places[-1]].text, [result for message in behind if message.role == "tool" for result in message.results]
+def _turn(messages: Sequence[Message]) -> tuple[list[str], list[ToolResult]]:
+    """The questions so far and the results after the last one. That no more calls are possible is no question."""
+    places = [place for place, message in enumerate(messages) if message.role == "user" and message.text != LAST_REQUEST]
+    behind = messages[places[-1] + 1 :] if places else ()
+    results = [result for message in behind if message.role == "tool" for result in message.results]
+    return [messages[place].text for place in places], results
 
 
 def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> ToolCall | None:

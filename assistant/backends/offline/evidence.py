@@ -76,14 +76,17 @@ class Evidence:
         topics: Sequence[str] = (),
         language: str = "en",
         number: bool = False,
+        names: bool = True,
     ) -> None:
         """Weigh hits.
 
         question: what the query comes from. topics: words of it that the library has names for. language: of
         the query; in German a capital letter marks no name. number: whether the answer is a number, as it is to "how long".
+        names: whether the names and identifiers of the query must be there.
         """
         self.query = query
         self.hits = list(hits)
+        self._names = names
         self._number, self._inflected = number, language not in {"en", "ja", "zh"}
         self._named = self._find_names(question or query) if language != "de" else []
         self._telling = {*topics, *(name.lower() for name in self._named)}
@@ -159,7 +162,9 @@ class Evidence:
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """Names and identifiers of the query that no hit holds, in any spelling."""
+        """Names and identifiers of the query that no hit holds, in any spelling; () where none has to be there."""
+        if not self._names:
+            return ()
         everything = [_squeezed(" ".join((hit.text, hit.title, hit.headings, hit.source))) for hit in self.hits]
         wanted = [match[0].rstrip(".:/-") for match in _IDENTIFIER.finditer(self.query)]
         wanted += [name for name in self._named if len(name) > 2 and not name.isupper()]  # an acronym is spelled out as often

@@ -39,7 +39,8 @@ class Plan:
     query: what to search for, "" when the filters say everything. filters: arguments of filter_documents and count_documents;
     dates as ISO days, `before` exclusive. key: the passage to find others like. oldest: the end of the list that `order_by` gives
     is wanted. limit: how many are, 0 where that is not said. documents: documents are asked for rather than a fact. topics: words
-    of the query that are tags or formats of the library. language: in which the fixed phrases of the answer are said. notes: what
+    of the query that are tags or formats of the library. beside: the query is made of words of a text beside the question, none of
+    which has to be there. language: in which the fixed phrases of the answer are said. notes: what
     was not understood as written.
     """
 
@@ -55,6 +56,7 @@ class Plan:
     language: str = "en"
     days: str = ""
     topics: tuple[str, ...] = ()
+    beside: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -97,7 +99,7 @@ def understand(text: str, catalogue: Catalogue, *, today: date | None = None) ->
     query = question.rest(_is_empty) if question.touched else text.strip()
     query = "" if asked.documents and wording.UNSPACED_REST.match(query) else query
     counts = asked.documents and (counted or bool(group_by))
-    intent = _intent(query, counting=counts)
+    intent = intent_of(query, counting=counts)
     return Plan(
         intent=intent,
         query=query if intent in {"search", "keyword"} else "",
@@ -208,7 +210,7 @@ def _is_empty(word: str) -> bool:
     return word in wording.EMPTY_VERBS or word in wording.DETERMINERS or word in wording.ASKING
 
 
-def _intent(query: str, *, counting: bool) -> Intent:
+def intent_of(query: str, *, counting: bool) -> Intent:
     """What to do with what is left to look for."""
     if not query:
         return "count" if counting else "list"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -93,7 +93,7 @@ class OllamaServer:
             family=(shown.details.family if shown.details else "") or "",
         )
 
-    def pull(self, model: str) -> Iterator[PullProgress]:
+    def pull(self, model: str) -> Generator[PullProgress, None, None]:
         """Download a model; closing the iterator stops it. Raises ProviderError."""
         with self._asked(model, seconds=None) as client:
             for step in client.pull(model, stream=True):
@@ -133,8 +133,10 @@ class OllamaServer:
                 f"what answers at {self.url} is not Ollama", provider=PROVIDER, model=model, hint="check OLLAMA_HOST and its port"
             )
         except Exception as error:  # noqa: BLE001 - the package lets exceptions of its HTTP library through
+            # A stream that cannot be opened comes without the package's own words for it.
+            how = "cannot be reached" if type(error).__name__.startswith("Connect") else "broke off"
             failed = ConnectionFailedError(
-                f"{named(PROVIDER, model)} broke off at {self.url} ({type(error).__name__})",
+                f"{named(PROVIDER, model)} {how} at {self.url} ({type(error).__name__})",
                 provider=PROVIDER,
                 model=model,
                 hint=START_HINT,
@@ -155,9 +157,9 @@ class OllamaServer:
 
 def refused(model: str, status: int | None, said: str) -> ProviderError:
     """The error of a question about models, which has few ways to fail."""
-    return ProviderError(
-        f"{named(PROVIDER, model)} answered {status}: {one_line(str(said))}", provider=PROVIDER, model=model, status=status
-    )
+    # An error within a stream comes without a status, which the package makes -1.
+    how = "said" if status is None or status < 0 else f"answered {status}"
+    return ProviderError(f"{named(PROVIDER, model)} {how}: {one_line(str(said))}", provider=PROVIDER, model=model, status=status)
 
 
 def is_cloud(model: str) -> bool:

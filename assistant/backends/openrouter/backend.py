@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assistant.backends.base import Capabilities, merged
+from assistant.backends.base import Capabilities, Listed, merged
 from assistant.backends.chat_wire import CallIds
 from assistant.backends.openrouter.explain import explain, is_bad_signature
-from assistant.backends.openrouter.models import router_capabilities, server_capabilities
+from assistant.backends.openrouter.models import listed, router_capabilities, server_capabilities
 from assistant.backends.openrouter.reply import ReplyReader, holds_error, unwrapped
 from assistant.backends.openrouter.request import PROVIDER, Wire
 from assistant.backends.tool_names import ToolNames
@@ -95,6 +95,14 @@ class OpenRouter:
                 self._known = server_capabilities(self._transport, self._root, self.model, local=self._local)
             self._wire = replace(self._wire, tools=self._known.tools)
         return self._known
+
+    def listed(self) -> tuple[Listed, ...]:
+        """The models of the server, as it lists them. Raises ProviderError."""
+        return listed(self._list, router=self._router, local=self._local)
+
+    def check_key(self) -> None:
+        """Ask OpenRouter whether it knows the key: its list of models is open to everybody. Raises ProviderError."""
+        self._list.get("/key")
 
     def body(self, request: Request) -> Mapping[str, Any]:
         """The body that would be posted, as far as the server is known by now."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.backends.base import Capabilities, Price
+from assistant.backends.base import Capabilities, Listed, Price
 from assistant.errors import ProviderError
 from assistant.transport import Transport
 
@@ -23,6 +23,27 @@ def router_capabilities(transport: Transport, model: str) -> Capabilities:
         entry = _entry(transport.get("/models", model), model)
     except ProviderError:
         entry = {}  # the question itself is asked next, and what keeps it from being answered is said then
+    return _told(entry)
+
+
+def listed(transport: Transport, *, router: bool, local: bool) -> tuple[Listed, ...]:
+    """The models that a server lists, in its order. router: it is OpenRouter itself. Raises ProviderError."""
+    data = transport.get("/models").get("data")
+    entries = [entry for entry in data if isinstance(entry, Mapping)] if isinstance(data, list) else []
+    price = Price(0.0, 0.0) if local else None
+    return tuple(
+        Listed(
+            str(entry["id"]),
+            _told(entry) if router else Capabilities(context_length=_context(entry), price=price, local=local),
+            thinking="reasoning" in (entry.get("supported_parameters") or ()),
+        )
+        for entry in entries
+        if isinstance(entry.get("id"), str)
+    )
+
+
+def _told(entry: Mapping[str, Any]) -> Capabilities:
+    """What OpenRouter's list says of a model; {} for one that is not on it."""
     parameters = entry.get("supported_parameters")
     return Capabilities(
         tools="tools" in parameters if isinstance(parameters, list) else True,
@@ -93,4 +114,4 @@ def _positive(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-__all__ = ["router_capabilities", "server_capabilities"]
+__all__ = ["listed", "router_capabilities", "server_capabilities"]

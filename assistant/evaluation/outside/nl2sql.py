@@ -30,10 +30,21 @@ _MOST_ORDERS = 10_000  # of columns that are tried
 
 
 class Databases:
-    """The questions of a folder. open_library: gives the library that holds one database file alone."""
+    """The questions of a folder. open_library: gives the library that holds one database file alone. local_only: what no model
+    elsewhere is given.
+    """
 
-    def __init__(self, folder: Path, open_library: Callable[[Path], Library], today: date, first: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        open_library: Callable[[Path], Library],
+        today: date,
+        first: int | None = None,
+        *,
+        local_only: Sequence[str] = (),
+    ) -> None:
         self._folder = folder
+        self._local_only = local_only
         self._open = open_library
         self._opened: dict[str, Library] = {}
         self._lock = threading.Lock()
@@ -72,7 +83,7 @@ class Databases:
     def put(self, case: Case, backend: Backend, limits: Limits) -> Result:
         """Ask, and compare the rows of the last query that ran with each gold result. Raises ProviderError, UserError."""
         library = self.library(case)
-        talk = Conversation(library, backend, limits=limits, today=case.today)
+        talk = Conversation(library, backend, limits=limits, today=case.today, local_only=self._local_only)
         turn = asking.asked(talk, case.question)
         found = last_rows(library, turn)
         gold = self._gold[case.id]

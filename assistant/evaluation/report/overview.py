@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from assistant.evaluation import figures
 from assistant.evaluation.report.elements import Child, Markup, element
@@ -37,9 +38,20 @@ def facts(head: Head, results: Sequence[Result]) -> Markup:
         ("Archivist", head.archivist),
     ]
     shown += [
-        (name.capitalize(), str(setting)[:_SETTING]) for name, setting in head.settings.items() if setting not in (None, "", [], {})
+        (name.capitalize(), _setting(setting)[:_SETTING])
+        for name, setting in head.settings.items()
+        if setting not in (None, "", [], {})
     ]
     return element("dl", [element("div", element("dt", name), element("dd", said)) for name, said in shown], class_="facts")
+
+
+def _setting(value: Any) -> str:
+    """A setting in words: the limits as "steps 10, call seconds 60"."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    return ", ".join(
+        f"{str(name).replace('_', ' ')} {one:g}" if isinstance(one, float) else f"{name} {one}" for name, one in value.items()
+    )
 
 
 def gates(fallen: Sequence[str] | None) -> Markup | None:
@@ -55,6 +67,8 @@ def gates(fallen: Sequence[str] | None) -> Markup | None:
 def summary(results: Sequence[Result], models: Sequence[str]) -> Markup:
     """What matters most of every model; the other measures stand in the sections that follow."""
     caption = "Means over cases; below each its 95 % interval (bootstrap over cases) and how many cases it counts over."
+    if not _same_cases(results):
+        caption += " The models were asked different cases: none is marked as best."
     found = measured(caption, results, models, *HEADLINES)
     if found is None:
         return section("summary", "Summary", element("p", "Nothing has been scored yet."))
@@ -66,7 +80,7 @@ def summary(results: Sequence[Result], models: Sequence[str]) -> Markup:
 def measured(
     caption: str, results: Sequence[Result], models: Sequence[str], *groups: tuple[str, Sequence[Measure]]
 ) -> Markup | None:
-    """A table of measures, models as rows, the best of each column marked; None when none of them was scored."""
+    """A table of measures, models as rows, the best of a column marked where all were asked the same; None without any."""
     known = {
         (model, measure.name): found
         for model in models
@@ -81,7 +95,7 @@ def measured(
     columns = [measure for _, measures in shown for measure in measures]
     if not columns:
         return None
-    best = {measure.name: _best(measure, models, known) for measure in columns}
+    best = {measure.name: _best(measure, models, known) if _same_cases(results) else [] for measure in columns}
     labels = [column(measure.label, number=True) for measure in columns]
     if len(groups) > 1:
         head = [row(column("Model", rowspan=2), [group(title, len(measures)) for title, measures in shown]), row(labels)]
@@ -115,6 +129,14 @@ def _parts(name: str, of: Callable[[Result], str], results: Sequence[Result], mo
         cases = len({result.case for result in within})
         body.append(row(line(part or _UNNAMED), number(str(cases)), cells))
     return table(f"By {name.lower()} of the question, with 95 % intervals.", head, body)
+
+
+def _same_cases(results: Sequence[Result]) -> bool:
+    """Whether every model has results of the same cases."""
+    asked: dict[str, set[str]] = {}
+    for result in results:
+        asked.setdefault(result.model, set()).add(result.case)
+    return len({frozenset(cases) for cases in asked.values()}) <= 1
 
 
 def _best(measure: Measure, models: Sequence[str], known: Mapping[tuple[str, str], Estimate]) -> list[str]:

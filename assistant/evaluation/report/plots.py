@@ -15,6 +15,7 @@ from assistant.evaluation.report.scales import Scale, spanning
 WIDTH = 400
 _COLOURS = 6
 _LEFT, _TOP = 46, 30
+_EDGE = 24  # half of the longest text below a tick
 _LINE = 15  # of text, in units of the drawing
 _CORNERS: Sequence[Sequence[tuple[float, float]]] = (
     ((-1, -1), (1, -1), (1, 1), (-1, 1)),
@@ -86,7 +87,7 @@ def spots(name: str, title: str, points: Sequence[Spot], *, x: str, y: str, x_fo
     horizontal = spanning([point.x for point in points], _LEFT + 10, WIDTH - 26)
     vertical = Scale(0.0, 1.0, bottom, _TOP)
     drawn = [_frame(horizontal, vertical, x=x, y=y, x_format=x_format, y_format=y_format)]
-    heights = _apart([vertical(point.y) for point in points])
+    heights = _apart([min(vertical(point.y), bottom - 10) for point in points])
     for number, (point, height) in enumerate(zip(points, heights, strict=True), 1):
         place = horizontal(point.x)
         whisker = f"M{place:.1f} {vertical(point.low):.1f}V{vertical(point.high):.1f}"
@@ -182,12 +183,18 @@ def _under(across: Scale, top: int, bottom: int, name: str, shown: Format, *, le
         [
             element("line", x1=across(value), x2=across(value), y1=bottom, y2=bottom + 5, class_="axis"),
             element("line", x1=across(value), x2=across(value), y1=top, y2=bottom, class_="grid") if left is None else None,
-            element("text", shown(value), x=across(value), y=bottom + 19, text_anchor="middle"),
+            _below(shown(value), across(value), bottom + 19),
         ]
         for value in across.ticks(apart=46.0 if left is None else 32.0)
     ]
     axis = element("line", x1=start, x2=end, y1=bottom, y2=bottom, class_="axis")
     return element("g", ticks, axis, element("text", name, x=(start + end) / 2, y=bottom + 37, text_anchor="middle"))
+
+
+def _below(text: str, x: float, y: float) -> Markup:
+    """The text of a tick, in its middle, at an edge of the drawing inside it."""
+    anchor = "end" if x > WIDTH - _EDGE else "start" if x < _EDGE else "middle"
+    return element("text", text, x={"end": WIDTH - 1.0, "start": 1.0, "middle": x}[anchor], y=y, text_anchor=anchor)
 
 
 def _mark(number: int, x: float, y: float, size: float) -> Markup:

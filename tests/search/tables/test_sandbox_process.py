@@ -89,6 +89,15 @@ def test_the_limits_of_the_kernel_are_set() -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != worker.FILE
 
 
+def test_python_by_a_relative_entry_of_the_path_runs_statements(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
+    asked = f"from search import Library; print(*Library.open({str(library.path)!r}).tables.sql('SELECT sum(n) FROM t').rows[0])"
+    place = os.environ | {"PATH": f"bin{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(Path(sandbox.__file__).parents[2])}
+    command = [Path(sys.executable).name, "-c", asked]
+    done = subprocess.run(command, cwd=tmp_path, env=place, check=True, capture_output=True, text=True)
+    assert done.stdout == "3\n"
+
+
 def test_a_process_that_does_not_end_is_killed(library: Library, in_its_place: Callable[[str], None]) -> None:
     in_its_place("import os, time\nprint('{\"ready\": true}', flush=True)\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
     begun = time.monotonic()

@@ -1,6 +1,5 @@
-"""Settings and keys: what a person has saved, and where a value comes from.
+"""Keys of providers: in the environment or in keys.json, and masked in whatever is written, shown or recorded.
 
-Settings lie in config.toml, keys in keys.json beside it; the folder is 0700, both files 0600, written whole and swapped in.
 A key in the environment goes before one in the file: an export is the visible act. Keys are never shown.
 """
 
@@ -9,12 +8,12 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.errors import UsageError, UserError
+from assistant.settings.places import folder, write_private
 
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     # Google's own SDK prefers GOOGLE_API_KEY where both are set.
@@ -23,7 +22,6 @@ KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     "ollama": ("OLLAMA_API_KEY",),
     "other": ("ARCHIVIST_API_KEY",),
 }
-_SETTINGS = ("model",)
 _LEAST_SECRET = 8  # characters; shorter values would blot out ordinary text
 
 
@@ -37,31 +35,6 @@ class Key:
     def __repr__(self) -> str:
         """Without the value."""
         return f"Key(source={self.source!r})"
-
-
-def folder() -> Path:
-    """Where settings and keys lie: ARCHIVIST_CONFIG_DIR, else the platform's place for them."""
-    from platformdirs import user_config_path
-
-    named = os.environ.get("ARCHIVIST_CONFIG_DIR")
-    return Path(named).expanduser() if named else user_config_path("archivist")
-
-
-def saved_model() -> str | None:
-    """The model saved with `archivist models use`, None without one. Raises UserError for a file that cannot be understood."""
-    return _load().get("model")
-
-
-def save_model(spec: str) -> Path:
-    """Keep a model as the one to use when none is named; other settings and comments in the file stay."""
-    import tomlkit
-
-    _load()  # a file that cannot be understood is not written over
-    path = folder() / "config.toml"
-    written = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    written["model"] = spec
-    write_private(path, tomlkit.dumps(written))
-    return path
 
 
 def find_key(provider: str) -> Key | None:
@@ -95,44 +68,9 @@ def redact(text: str) -> str:
     return text
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, in a folder that only its owner can enter; old or new, nothing between."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
 def _secrets() -> list[str]:
     named = [os.environ.get(name, "").strip() for names in KEY_NAMES.values() for name in names]
     return sorted({value for value in (*named, *_keys().values()) if len(value) >= _LEAST_SECRET}, key=len, reverse=True)
-
-
-def _load() -> dict[str, str]:
-    import tomllib
-
-    path = folder() / "config.toml"
-    try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: cannot be read: {error}", "mend or remove the file") from error
-    for name, value in read.items():
-        if name not in _SETTINGS:
-            near = difflib.get_close_matches(name, _SETTINGS, n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise UserError(f"{path}: unknown setting {name!r}{meant}", f"known are {', '.join(_SETTINGS)}")
-        if not isinstance(value, str):
-            raise UserError(f"{path}: {name}: got {value!r}, want a text")
-    return read
 
 
 def _keys() -> dict[str, str]:
@@ -148,3 +86,6 @@ def _keys() -> dict[str, str]:
     if not isinstance(read, dict):
         raise UserError(f"{path}: want an object of provider and key", "remove the file and set the keys again")
     return {name: value for name, value in read.items() if isinstance(value, str)}
+
+
+__all__ = ["KEY_NAMES", "Key", "find_key", "redact", "save_key"]
