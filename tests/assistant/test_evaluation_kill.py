@@ -47,8 +47,10 @@ def test_a_killed_run_goes_on(named: bool, command: list[str], tmp_path: Path) -
     finally:
         killed.send_signal(signal.SIGKILL)
         _, told = killed.communicate()
-    assert len(re.findall("^ASKED", told, re.MULTILINE)) == 4
+    # What is under way is on the disk before it is asked: the kill may come between.
+    assert 2 <= len(re.findall("^ASKED", told, re.MULTILINE)) <= 4
     finished = {result.case for result in Run.open(folder).results}
+    assert (len(finished), len(Run.open(folder).in_flight)) == (2, 2)
     (tmp_path / "go on").touch()
     done = start(command, tmp_path)
     out, told = done.communicate()

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
-from assistant.backends.offline.tables.calling import naming
 from assistant.backends.offline.tables.models import Measure, Reading
 from assistant.backends.offline.tables.phrases import TablePhrases, table_phrases
+from assistant.backends.offline.tables.row_names import naming
 from assistant.backends.offline.tables.saying import counted_noun, headline_words, measure_words, said, things_words
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.messages import Outcome

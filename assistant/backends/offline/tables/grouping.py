@@ -5,10 +5,10 @@ In: links, Meanings, the table that the question starts from. Out: Groups.
 
 from __future__ import annotations
 
-from assistant.backends.offline.tables.calling import naming, person
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Group
+from assistant.backends.offline.tables.row_names import naming, person
 from assistant.backends.offline.tables.schema import Ref
 from assistant.backends.offline.tables.sentence import Sentence
 

@@ -14,13 +14,13 @@ from assistant.backends.offline.tables.asked import Asked
 from assistant.backends.offline.tables.asking import Asking
 from assistant.backends.offline.tables.conditions import Conditions, find_comparisons, flags
 from assistant.backends.offline.tables.grouping import Grouping
-from assistant.backends.offline.tables.heard import Heard
 from assistant.backends.offline.tables.linking import Link, Linker
 from assistant.backends.offline.tables.listing import assembled
 from assistant.backends.offline.tables.marks import Mark
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.measuring import COUNTS, Measuring
 from assistant.backends.offline.tables.models import Condition, Group, Measure, Ranking, Reading
+from assistant.backends.offline.tables.parsed import Parsed
 from assistant.backends.offline.tables.periods import find_windows
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
@@ -89,7 +89,7 @@ class _Reader:
         found = conditions.all(comparisons, windows)
         grouping = Grouping(self.sentence, self.meanings)
         base = next((each.table for each in (*measures, by) if isinstance(each, Measure)), self.meanings.base)
-        heard = Heard(
+        parsed = Parsed(
             self.sentence,
             self.asking,
             self.meanings,
@@ -100,8 +100,8 @@ class _Reader:
             tuple(found),
             measuring.having(),
         )
-        reading = assembled(heard, by) if measuring.spoilt is None else _spoilt(measuring.spoilt)
-        return self._finished(reading, [*heard.unsure, *conditions.unsure], asked) if reading is not None else None
+        reading = assembled(parsed, by) if measuring.spoilt is None else _spoilt(measuring.spoilt)
+        return self._finished(reading, [*parsed.unsure, *conditions.unsure], asked) if reading is not None else None
 
     def _compared(self, conditions: list[Condition]) -> tuple[Group, ...]:
         """The column whose values are set side by side: "Apollo vs Borealis"."""

@@ -9,9 +9,9 @@ import re
 from datetime import date, timedelta
 
 from assistant.backends.offline.names import is_plural
-from assistant.backends.offline.tables.calling import is_code, naming
 from assistant.backends.offline.tables.models import Condition, Group, Measure, Ranking, Reading
 from assistant.backends.offline.tables.phrases import TablePhrases, table_phrases
+from assistant.backends.offline.tables.row_names import is_code, naming
 from assistant.backends.offline.tables.schema import Join, Ref, Schema
 from assistant.backends.offline.tables.vocabulary import plural, stem
 

@@ -18,7 +18,7 @@ _TELLING = re.compile(r"\b(?:return|give|show|list|display|nenne|zeige?)\b", re.
 
 
 @dataclass
-class Heard:
+class Parsed:
     """A question taken apart. unsure: readings that were taken where another was possible; the rules add to it."""
 
     sentence: Sentence
