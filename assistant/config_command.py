@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from assistant import render, settings
+from assistant import editor, render, settings
 from assistant.errors import UserError
 from assistant.settings import Origin, Settings, Value
 
@@ -108,14 +107,14 @@ def edit() -> None:
         chosen = settings.own()
     except UserError:
         chosen = settings.usual()  # the file is what is to be mended
-    command = settings.editor_command(chosen, path)
+    command = editor.command(editor.words(chosen.editor), path)
     if not path.exists():
         settings.write_private(path, settings.template())
-    done = subprocess.run(command, check=False)  # noqa: S603 - the person's own editor, as a list
+    code = editor.start(command)
     if path.exists():
         path.chmod(0o600)
-    if done.returncode:
-        raise UserError(f"editor: {command[0]} ended with {done.returncode}", 'archivist config set editor "code --wait"')
+    if code:
+        raise UserError(f"editor: {command[0]} ended with {code}", 'archivist config set editor "code --wait"')
     settings.own()
     render.err().write(_line(f"{path} is in order"))
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
 
-from assistant import settings
+from assistant import editor, settings
 from assistant.doctor.models import Check, Named, Scene
+from assistant.errors import UserError
 
 _LEAST_COLUMNS = 60
-_USUAL = ("sensible-editor", "nano", "vim", "vi")
 
 
 def checks(scene: Scene) -> Iterator[Named]:  # noqa: ARG001 - every family is asked alike
@@ -47,20 +46,12 @@ def _characters() -> Check:
 
 def _editor() -> Check:
     chosen = settings.own()
-    if chosen.editor is None:
-        found = next(filter(None, map(shutil.which, _USUAL)), None)
-        if found is None:
-            return Check("editor", "warning", "none is named and none was found", "export EDITOR=nano")
-        return Check("editor", "ok", f"none is named; {found} is there", "export EDITOR=nano")
-    command, variable = chosen.editor, chosen.origin("editor").where
+    where = "none is set" if chosen.editor is None else f"from {chosen.origin('editor').where}"
     try:
-        words = shlex.split(command)
-    except ValueError as error:
-        return Check("editor", "warning", f"{variable} cannot be read as a command: {error}", "export EDITOR=nano")
-    path = shutil.which(words[0])
-    if path is None:
-        return Check("editor", "warning", f"{variable} names {words[0]}, which is not there", "export EDITOR=nano")
-    return Check("editor", "ok", f"{path} (from {variable})")
+        program = editor.words(chosen.editor)[0]
+    except UserError as error:
+        return Check("editor", "warning", f"{error} ({where})", "export EDITOR=nano")
+    return Check("editor", "ok", f"{shutil.which(program)} ({where})", "export EDITOR=nano")
 
 
 __all__ = ["checks"]

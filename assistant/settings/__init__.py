@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.settings import reading
-from assistant.settings.editor import editor_command
 from assistant.settings.instructions import own_instructions
 from assistant.settings.keys import KEY_NAMES, Key, find_key, redact, save_key
 from assistant.settings.libraries import library_file, library_name
@@ -43,7 +42,6 @@ __all__ = [
     "Value",
     "config_file",
     "dotted",
-    "editor_command",
     "find",
     "find_key",
     "folder",

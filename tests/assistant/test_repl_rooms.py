@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standin import StandIn
 
-from assistant import render
+from assistant import editor, render
 from assistant.errors import UsageError, UserError
 from assistant.repl import copying, filtering, markdown, opening
 from assistant.repl.warming import Warming
@@ -111,7 +112,7 @@ class TestFilters:
 
 class TestOpening:
     @pytest.mark.parametrize(
-        ("editor", "words"),
+        ("setting", "words"),
         [
             ("vim", ["vim", "+7", "--", "/d/-x.md"]),
             ("/usr/bin/nano -w", ["/usr/bin/nano", "-w", "+7", "--", "/d/-x.md"]),
@@ -123,20 +124,26 @@ class TestOpening:
             ("my 'two words' {line} {path}", ["my", "two words", "7", "/d/-x.md"]),
         ],
     )
-    def test_each_editor_gets_the_line_in_its_own_way(self, editor: str, words: list[str]) -> None:
-        assert opening.command(editor, Path("/d/-x.md"), 7) == words
+    def test_each_editor_gets_the_line_in_its_own_way(self, setting: str, words: list[str]) -> None:
+        assert editor.command(shlex.split(setting), Path("/d/-x.md"), 7) == words
 
-    def test_the_setting_goes_before_visual_and_visual_before_editor(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("VISUAL", "v")
-        monkeypatch.setenv("EDITOR", "e")
-        assert opening.editor("s") == "s"
-        assert opening.editor(None) == "v"
-        monkeypatch.delenv("VISUAL")
-        assert opening.editor(None) == "e"
+    @pytest.mark.parametrize("setting", ["no-such-editor -w", "'", " "])
+    def test_an_editor_that_cannot_be_run_is_named(self, setting: str) -> None:
+        with pytest.raises(UserError, match=r"^editor: "):
+            editor.words(setting)
+
+    def test_without_a_setting_the_first_that_is_there_is_taken(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(UserError, match="no editor is set"):
+            editor.words(None)
+        for name in ("vi", "nano"):
+            (tmp_path / name).write_text("#!/bin/sh\n")
+            (tmp_path / name).chmod(0o755)
+        assert editor.words(None) == ["nano"]
 
     def test_an_editor_that_is_not_there_is_said(self) -> None:
         with pytest.raises(UserError, match="cannot be started"):
-            opening.start(["/nowhere/editor"])
+            editor.start(["/nowhere/editor"])
 
     def test_a_file_that_is_gone_or_leads_out_of_its_folder_is_not_opened(
         self, write: Callable[[str, str], Path], indexed: Callable[[], Library], tmp_path: Path

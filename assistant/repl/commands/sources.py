@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assistant import render
+from assistant import editor, render
 from assistant.errors import UserError
 from assistant.repl import numbered, opening
 from assistant.repl.commands.base import Next
@@ -37,8 +37,8 @@ def open_source(session: Session, typed: str) -> Next:
         stored, line = list(library.read(passage).lines), passage.first_line
     file = opening.file_of(library, document)
     line = opening.line_in_file(file, stored, line)
-    words = opening.command(opening.editor(session.editor), file, line)
-    code = opening.start(words)
+    words = editor.command(editor.words(session.editor), file, line)
+    code = editor.start(words)
     if code:
         render.err().write(render.one_line(f"{words[0]} ended with {code}"))
     elif stale := library.stale(document):

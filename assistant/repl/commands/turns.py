@@ -5,10 +5,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from assistant import render
+from assistant import editor, render
 from assistant.answer_view import cost_in_words
 from assistant.errors import UsageError, UserError
-from assistant.repl import opening
 from assistant.repl.commands.base import Ask, Fill, Next
 from assistant.repl.commands.models import use
 from assistant.repl.state import Session
@@ -34,7 +33,7 @@ def edit(session: Session, typed: str) -> Next:
     with tempfile.TemporaryDirectory() as folder:  # for its owner alone
         file = Path(folder) / "question.md"
         file.write_text(question, encoding="utf-8")
-        code = opening.start(opening.command(opening.editor(session.editor), file, 1))
+        code = editor.start(editor.command(editor.words(session.editor), file))
         text = file.read_text(encoding="utf-8", errors="replace").strip()
     if code or not text:
         raise UserError("/edit: nothing is asked: the editor gave no question", "/edit puts the question into the prompt")
