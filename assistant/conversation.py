@@ -184,6 +184,10 @@ class Conversation:
         self._unsafe, self._window = None, None
         self._reach = Reach(self._library, self._reach.scope, self._day, self._reach.patterns, sets=sets_named(self.messages))
 
+    def instruct(self, instructions: str) -> None:
+        """The person's own instructions from the next question on; "" for none."""
+        self._instructions, self._window = instructions, None
+
     def undo(self) -> str | None:
         """Take the last turn back; its question as it was typed, None when there is no turn."""
         if not self._turns:

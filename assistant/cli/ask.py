@@ -105,7 +105,7 @@ def ask(question: str | None, **given: Any) -> int:
         return chat.run(given)
     beside = _beside(question, given)
     going_on = conversation_meant(given)
-    how = replace(how_to_ask(given), going_on=going_on.id if going_on else None)
+    how = replace(how_to_ask(given, settings.load()), going_on=going_on.id if going_on else None)
     library_file = going_on.library if going_on else given["library"]
     with options.open_library(library_file, given["embedder"], quiet=given["quiet"]) as library:
         if given["show_request"]:
@@ -136,13 +136,13 @@ def conversation_meant(given: dict[str, Any]) -> history.Session | None:
     return ask_command.conversation_meant(given["resume"], library, go_on=given["go_on"], again=given.get("again", False))
 
 
-def how_to_ask(given: dict[str, Any]) -> ask_command.Options:
+def how_to_ask(given: dict[str, Any], saved: settings.Settings) -> ask_command.Options:
     """The options of the command line over what the settings say; what a project's file may not set is told once."""
     from assistant import ask_command
 
     flags = {"trace": given["trace"], "history": given["history"]}
     flags |= {f"limits.{name}": given[f"max_{name}"] for name in ("steps", "calls", "tokens", "cost", "seconds")}
-    chosen = settings.with_flags(settings.load(), flags)
+    chosen = settings.with_flags(saved, flags)
     for notice in () if given["quiet"] else chosen.notices:
         render.err().write(render.one_line(notice))
     return ask_command.Options(

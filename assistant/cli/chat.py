@@ -40,7 +40,8 @@ def run(given: dict[str, Any]) -> int:
 
     typing = sys.stdin is not None and sys.stdin.isatty()
     going_on = conversation_meant(given)
-    how = how_to_ask(given)
+    saved = settings.load()
+    how = how_to_ask(given, saved)
     if going_on is not None:
         how = replace(how, going_on=going_on.id)
         if how.model is None and not going_on.model.startswith("replay:"):
@@ -50,7 +51,7 @@ def run(given: dict[str, Any]) -> int:
         embedder=given["embedder"],
         filters=options.filters(given),
         how=how,
-        editor=settings.load().editor,
+        editor=saved.editor,
         typing=typing,
         rich=typing and render.out().interactive,
     )

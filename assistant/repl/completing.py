@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from assistant import render
+from assistant import render, settings
+from assistant.errors import UserError
 from assistant.repl import commands, filtering
 from assistant.repl.commands.base import Completes
 
@@ -40,6 +41,7 @@ class Names:
     files: tuple[str, ...] = ()
     conversations: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -68,7 +70,7 @@ class Catalogue:
             if len(files) >= page.total or not page.items:
                 break
         tables = tuple(table.name for table in library.tables.describe())
-        self.names = Names(tuple(files), self._conversations(), tables, values)
+        self.names = Names(tuple(files), self._conversations(), tables, _roles(), values)
 
     def _conversations(self) -> tuple[str, ...]:
         """The names of the conversations that are kept."""
@@ -82,6 +84,13 @@ class Catalogue:
                 return tuple(one.name for one in history.sessions(_PAGE) if one.name)
         except HistoryError:  # /sessions tells what is wrong with the file
             return ()
+
+
+def _roles() -> tuple[str, ...]:
+    try:
+        return tuple(settings.own().roles)
+    except UserError:  # /role tells what is wrong with the file
+        return ()
 
 
 class Completing(Completer):
@@ -128,6 +137,7 @@ class Completing(Completer):
             "table": lambda: _fitting(word, names.tables, "table"),
             "number": lambda: self._numbers(typed),
             "conversation": lambda: _fitting(typed, names.conversations, ""),
+            "role": lambda: _fitting(typed, (*names.roles, "none"), ""),
             "place": lambda: _places(typed),
         }
         if kind in ways:

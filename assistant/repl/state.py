@@ -7,10 +7,11 @@ first prompt. Two connections to the library: one for the tools, which a call th
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from assistant import settings
 from assistant.errors import UserError
 from assistant.messages import Usage
 from assistant.repl.spinner import Spinner
@@ -163,6 +164,14 @@ class Session:
             if self._conversation is not None:
                 self._conversation.rescope(filters, words)
         self.filters, self.scope = filters, words
+
+    def instruct(self, role: str | None) -> None:
+        """Give the model the instructions of a role from now on, None for no instructions. Raises UsageError and UserError."""
+        text = settings.own_instructions(settings.own(), "" if role is None else None, role)
+        with self._lock:
+            if self._conversation is not None:
+                self._conversation.instruct(text)
+        self.how = replace(self.how, instructions=text)
 
     def refresh(self) -> None:
         """Take in what has changed in the library: the names that tools and rules know."""

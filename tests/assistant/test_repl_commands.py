@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
+from scripted import Scripted, says
 from standin import StandIn
 
+from assistant import settings
 from assistant.ask_command import Options
 from assistant.errors import ArchivistError, UsageError, UserError
 from assistant.repl import commands, turns
@@ -251,6 +253,19 @@ def test_a_path_is_a_question(line: str, is_command: bool) -> None:
     assert commands.is_command(line) is is_command
 
 
+def test_a_role_holds_from_the_next_question_on(session: Session, do: Callable[[str], str]) -> None:
+    settings.save("roles.brief", "Answer in one sentence.")
+    assert "brief  Answer in one sentence." in do("/role")
+    backend = Scripted([says("One."), says("Two."), says("Three.")])
+    session.conversation.switch(backend)
+    for line in ("/role brief", QUESTION, "/role", "/clear", QUESTION, "/role none", QUESTION):
+        shown = do(line)
+        assert line != "/role" or "the model is told: Answer in one sentence." in shown
+    assert ["Answer in one sentence." in request.messages[0].text for request in backend.requests] == [True, True, False]
+    with pytest.raises(UsageError, match="did you mean 'brief'"):
+        do("/role breif")
+
+
 def test_a_typo_names_the_nearest_command(session: Session) -> None:
     for typo, meant in (("serach", "search"), ("opne", "open"), ("modle", "model"), ("filtre", "filter")):
         with pytest.raises(UsageError, match=f"did you mean /{meant}\\?"):
@@ -273,6 +288,7 @@ def test_quit_leaves(session: Session) -> None:
         ("/tables carr", ["carriers"]),
         ("/sql SELECT * FROM carr", ["carriers"]),
         ("/open 1", ["1"]),
+        ("/role br", ["brief"]),
         ("/model off", ["offline"]),
         ("/resume Gate", ["Gateway limits"]),
         ("what is in runb", ["runbooks", "runbooks/long.md", "runbooks/gateway.md"]),
@@ -282,6 +298,7 @@ def test_quit_leaves(session: Session) -> None:
 def test_tab_offers_what_fits(typed: str, offered: list[str], session: Session, do: Callable[[str], str]) -> None:
     do(QUESTION)
     do("/name Gateway limits")
+    settings.save("roles.brief", "Answer in one sentence.")
     catalogue = Catalogue(session.catalogue, history=True)
     catalogue.reload().join(60)
     found = Completing(session, catalogue).get_completions(Document(typed), CompleteEvent(completion_requested=True))

@@ -54,6 +54,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "[COMMAND]", "List the commands.", help_lines, ("h", "?"), "command"),
     Command("model", "[PROVIDER:MODEL]", "Show the model, or go on with another.", models.model, ("m",), "model"),
     Command("models", "", "List the models that can be used now.", models.models),
+    Command("role", "[NAME|none]", "Show the roles, or give the model the instructions of one.", models.role, (), "role"),
     Command(
         "filter", "[NAME:VALUE ... | clear [NAME]]", "Show or set filters that stay.", models.filter_documents, ("f",), "filter"
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assistant import render
+from assistant import render, settings
 from assistant.repl import filtering
 from assistant.repl.commands.base import Next
 from assistant.repl.state import Session
@@ -35,6 +35,22 @@ def models(_: Session, __: str) -> Next:
     from assistant import models_command
 
     models_command.models(base_url=None, online=False, as_json=False)
+    return None
+
+
+def role(session: Session, typed: str) -> Next:
+    """Show the roles, or give the model the instructions of one."""
+    out = render.out()
+    if typed:
+        named = None if typed.casefold() == "none" else typed
+        session.instruct(named)
+        out.write(f"the instructions of {render.one_line(named)} hold from now on" if named else "no own instructions from now on")
+        return None
+    text = render.one_line(session.how.instructions)
+    out.write(render.cut(f"the model is told: {text}" if text else "the model has no own instructions", out.width))
+    for name, instructions in sorted(settings.own().roles.items()):
+        shown = render.one_line(name)
+        out.write(f"{out.style(shown, '1')}  {render.cut(render.one_line(instructions), max(out.width - len(shown) - 2, 10))}")
     return None
 
 
