@@ -91,7 +91,8 @@ def from_library(library: Library, count: int, today: date | None = None) -> lis
 
     The same library gives the same cases. Raises UserError where nothing can be asked of it.
     """
-    documents = list(_documents(library))
+    holding_tables = {table.document_id for table in library.tables.describe()}  # their text is a description of our own
+    documents = [document for document in _documents(library) if document.id not in holding_tables]
     ways = [list(_of_headings(library, documents)), list(_of_sentences(library, documents)), list(_of_tables(library))]
     for found in ways:
         found.sort(key=lambda row: str(row["id"]))  # a digest: no folder comes before another
