@@ -71,6 +71,39 @@ def test_far_words_and_far_meaning_are_absent() -> None:
     assert said.startswith(ABSENT[0])
 
 
+def test_what_may_answer_is_shown_without_a_claim_that_nothing_is_there() -> None:
+    said = answer("What did we decide in the team meeting?", {"hits": [hit("Deployments stop in May.", similarity=0.48)]})
+    assert said.startswith("Not in your documents. The nearest:")
+    near = hit("Deployments stop in May.", similarity=0.3, title="Meeting")
+    said = answer("What did we decide in the meeting about green paint?", {"hits": [near]})
+    assert said.splitlines() == [
+        "Nothing in your documents says this for certain. The nearest:",
+        "",
+        "- Meeting (a.md) [aaaaaaaaaa]: “Deployments stop in May.”",
+    ]
+
+
+def test_a_passage_that_holds_the_code_of_the_question_is_quoted_first() -> None:
+    hits = [hit("An error we have seen means trouble.", similarity=0.4), hit("F.28: no ignition.", "b", "b.md", similarity=0.1)]
+    assert answer("What does error F.28 mean?", {"hits": hits}).startswith("“F.28: no ignition.” [bbbbbbbbbb]")
+
+
+def test_a_year_is_no_code() -> None:
+    said = answer("What did the audit of 2023 find?", {"hits": [hit("It had helped once, in 2023.", similarity=0.2)]})
+    assert said.startswith(ABSENT)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Welchen Druck soll die Heizung haben?", "Anlagendruck der Heizung: 1,5 bar soll er haben."),
+        ("Wann wird der Zähler abgelesen?", "Die Ablesung der Zähler ist am Montag."),
+    ],
+)
+def test_german_compounds_and_participles_are_words_of_the_question(question: str, text: str) -> None:
+    assert answer(question, {"hits": [hit(text, similarity=0.3)]}).startswith(f"„{text}“")
+
+
 def test_near_meaning_in_other_words_is_said_to_be_that() -> None:
     said = answer("heating apparatus broken", {"hits": [hit("The boiler failed.", similarity=0.45)]})
     assert said.startswith("No passage says this in the same words.")

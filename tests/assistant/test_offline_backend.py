@@ -90,6 +90,25 @@ def test_an_empty_set_is_not_searched(backend: Backend) -> None:
     assert second.message.text.startswith("Not in your documents.")
 
 
+def test_days_that_no_document_has_are_looked_for_in_the_texts(backend: Backend) -> None:
+    asked = Message("user", "which vaccinations are due in 2027?")
+    first = reply_to(backend, asked)
+    assert called(first)[1]["after"] == "2027-01-01"
+    nothing = result(first, {"found": 0, "why": ["no document passes all filters"]})
+    second = reply_to(backend, asked, first.message, nothing)
+    assert called(second) == ("hybrid_search", {"query": "vaccinations are due 2027", "limit": 10})
+    hits = {"hits": [{"key": "a" * 10, "source": "a.md:1", "title": "A", "text": "Vaccinations are due in 2027: tetanus."}]}
+    said = reply_to(backend, asked, first.message, nothing, second.message, result(second, hits)).message
+    assert said.text.startswith("No document is dated 2027-01-01 to 2027-12-31. Without the date:\n\n“Vaccinations are due")
+    assert not said.calls
+
+
+def test_days_of_documents_that_are_asked_for_hold(backend: Backend) -> None:
+    asked = Message("user", "which recipes from 2027 need paprika?")
+    first = reply_to(backend, asked)
+    assert not reply_to(backend, asked, first.message, result(first, {"found": 0})).message.calls
+
+
 def test_the_oldest_are_the_end_of_the_list(backend: Backend) -> None:
     question = Message("user", "the 2 oldest recipes")
     first = reply_to(backend, question)

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from assistant.backends.offline.evidence import Evidence, Found, Quote
 from assistant.backends.offline.phrases import Phrases, phrases
 from assistant.backends.offline.understand import Plan
 from assistant.messages import Outcome, ToolResult
+from search.readers.formats import TABLES
 
 MOST_QUOTES = 3
 _NEAREST = 3
@@ -34,10 +36,13 @@ _ENOUGH_WORDS = 0.55  # share of the query's words, by length, with which the wo
 _ENOUGH_TOGETHER = 0.93  # the same share plus the cosine, below which a question is not answered
 _ENOUGH_NARROWED = 0.65  # the same, where filters have chosen the documents
 _NEAR = 0.5  # cosine from which a passage is on the subject, whatever its words
+_RELATED = 0.5  # coverage and cosine from which a passage that does not answer may well be about the same
 _FAR = 0.25  # cosine below which even a topic is somewhere else
 _FEW_WORDS, _FEW_WORDS_NARROWED = 0.5, 0.3  # shares below which a question is not answered, where the cosine is not known
 _FEW_GRAMS = 0.3  # the same for scripts without spaces, whose n-grams are also parts of other words
 _LIFTED = 20  # ranks
+_LONGEST_QUOTE = 240  # characters of a sentence that stands beside a document which does not answer
+_QUOTATION_MARK = re.compile(r"[\"“”„«»「」]")
 _MOST_OF = 0.75
 _NUMBER = re.compile(
     r"^\W*(?:how (?:long|many|much|often|old|large|big|far|fast|high)|when|until when|wie (?:viele?|lange|oft|hoch|groß|weit)|wann"
@@ -57,12 +62,27 @@ class Answer:
 Lacking = tuple[str, str, tuple[str, ...]]  # filter, the value asked for, the values there are
 
 
-def compose(plan: Plan, question: str, results: Sequence[ToolResult], *, lacking: Sequence[Lacking] = ()) -> Answer:
+def compose(
+    plan: Plan,
+    question: str,
+    results: Sequence[ToolResult],
+    *,
+    lacking: Sequence[Lacking] = (),
+    without_days: bool = False,
+) -> Answer:
     """The answer from the results of the turn, the last of which decides.
 
     lacking: what was asked for and is no name of the library, which tools refuse: an error then means that there are none.
+    without_days: no document has the days of the plan, and the last search went without them.
     """
     said = phrases(plan.language)
+    if not without_days:
+        return _composed(plan, question, results, lacking, said)
+    answer = _composed(plan.undated, question, results, lacking, said)
+    return replace(answer, text=f"{said.undated.format(days=plan.days)}\n\n{answer.text}")
+
+
+def _composed(plan: Plan, question: str, results: Sequence[ToolResult], lacking: Sequence[Lacking], said: Phrases) -> Answer:
     if not results:
         return Answer(said.no_tool, "partial")
     last = results[-1]
@@ -182,6 +202,9 @@ def ranked(evidence: Evidence, *, narrowed: bool) -> tuple[list[int], bool]:
     by its meaning, and one with them has been lifted by chance. narrowed: filters chose the documents, which leaves less to chance.
     """
     words, order = evidence.coverage, list(range(len(evidence.hits)))
+    if any(evidence.identified):
+        order.sort(key=lambda index: not evidence.identified[index])
+        return order, True
     if max(words) >= (_FEW_WORDS_NARROWED if narrowed else _ENOUGH_WORDS):
         order.sort(key=lambda index: words[index] < _MOST_OF * max(words))
         return order, True
@@ -196,11 +219,13 @@ def ranked(evidence: Evidence, *, narrowed: bool) -> tuple[list[int], bool]:
 def is_absent(evidence: Evidence, *, asks: bool, narrowed: bool) -> bool:
     """Whether the hits do not answer. asks: a question; a mere topic is given more room. narrowed: filters chose the documents.
 
-    A name that no hit holds decides. Else the share of the query's words that a hit holds and its cosine are added, because either
-    alone is often chance; where results do not say the cosine, the words are all there is.
+    A name that no hit holds decides, and so does an identifier that one holds. Else the share of the query's words that a hit holds
+    and its cosine are added, because either alone is often chance; where results do not say the cosine, the words are all there is.
     """
     if not evidence.hits or evidence.missing:
         return True
+    if any(evidence.identified):
+        return False
     words = evidence.coverage
     known = [hit.similarity for hit in evidence.hits if hit.similarity is not None]
     if not known:
@@ -212,19 +237,38 @@ def is_absent(evidence: Evidence, *, asks: bool, narrowed: bool) -> bool:
 
 
 def _absent(evidence: Evidence, said: Phrases) -> str:
-    """That it is not there, with the names that are missing and the nearest documents."""
+    """That it is not there, or not for certain, with the names that are missing and what the nearest documents say."""
     missing = said.brackets.format(said.comma.join(evidence.missing)) if evidence.missing else ""
-    near: dict[str, Found] = {}
-    for hit in evidence.hits:
-        near.setdefault(hit.path, hit)
-    lines = [f"- {_line(hit.title)} ({hit.path}) [{hit.key}]" for hit in list(near.values())[:_NEAREST]]
-    return "\n".join(
-        [
-            f"{said.absent}{missing}{'' if said.brackets[0] == '（' else ' '}{said.nearest}" if lines else said.absent + missing,
-            *([""] if lines else []),
-            *lines,
-        ]
-    )
+    unsure = bool(evidence.hits) and not missing and max(evidence.together) >= _RELATED
+    opening = said.unsure if unsure else said.absent + missing
+    near: dict[str, int] = {}
+    for index, hit in enumerate(evidence.hits):
+        near.setdefault(hit.path, index)
+    lines = [_nearest(evidence, index, said, unsure=unsure) for index in list(near.values())[:_NEAREST]]
+    if not lines:
+        return opening
+    return "\n".join([f"{opening}{'' if said.brackets[0] == '（' else ' '}{said.nearest}", "", *lines])
+
+
+def _nearest(evidence: Evidence, index: int, said: Phrases, *, unsure: bool) -> str:
+    """A document that does not answer, with the sentence of it that shares the most words with the question.
+
+    unsure: it may answer nonetheless, so that a sentence is shown even when it shares no word.
+    """
+    hit = evidence.hits[index]
+    line = f"- {_line(hit.title)} ({hit.path}) [{hit.key}]"
+    best = next(iter(evidence.quotes(index, 1)), None)
+    if best is None or not (best.score or unsure) or best.kind in {"code", "row"} or _is_table(hit.path):
+        return line
+    if len(best.text) > _LONGEST_QUOTE or _QUOTATION_MARK.search(best.text):
+        return line
+    opening, closing = said.quotes
+    return f"{line}{said.colon} {opening}{_line(best.text)}{closing}"
+
+
+def _is_table(path: str) -> bool:
+    """Whether the text of a file is the description of its tables and some of their rows."""
+    return PurePosixPath(path).suffix.lower() in TABLES
 
 
 def _per_document(evidence: Evidence, order: Sequence[int]) -> list[Quote]:
@@ -273,7 +317,7 @@ def _quoted(quotes: Sequence[Quote], said: Phrases) -> str:
 def _quotation(quote: Quote, said: Phrases) -> str:
     """The words in quotation marks, or as a block where they hold such marks or are code; then where they stand."""
     text, source = quote.text, f"{_line(quote.found.title)}, {quote.found.source}"
-    if quote.kind in {"code", "row"} or re.search(r"[\"“”„«»「」]", text):
+    if quote.kind in {"code", "row"} or _QUOTATION_MARK.search(text):
         block = "\n".join(f"> {line.strip()}" for line in text.splitlines() if line.strip())
         return f"{block}\n[{quote.found.key}] {source}"
     opening, closing = said.quotes

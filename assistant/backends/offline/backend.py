@@ -77,7 +77,7 @@ class Offline:
             notices = (plan.said, *plan.notes, *_left_out(plan, call, request)) if not results else ()
             yield Reply(Message("assistant", calls=(call,)), finish="tool_calls", model=self.name, notices=notices)
             return
-        answer = compose(plan, question, results, lacking=_lacking(plan, self._catalogue))
+        answer = compose(plan, question, results, lacking=_lacking(plan, self._catalogue), without_days=_is_undated(plan, results))
         text = answer.text
         if failed is not None and reading is not None:
             reason = _reason(failed, reading)
@@ -174,12 +174,28 @@ def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> T
         # A search by meaning may lack its model; words are always there. The same tool is not tried twice.
         spare = last.name != "keyword_search" and last.name in {*_TOOLS["search"], "find_similar"} and "keyword_search" in declared
         return _call(declared["keyword_search"], _arguments(plan, "keyword_search"), request) if spare and plan.query else None
+    return _second_call(plan, declared[chosen], results, request)
+
+
+def _second_call(plan: Plan, tool: Declaration, results: Sequence[ToolResult], request: Request) -> ToolCall | None:
+    """The call that goes on from what the first one found: the end of its list, without its days, within its documents."""
+    last = results[-1]
     if plan.intent == "list" and plan.oldest and len(results) == 1:
-        return _oldest(plan, declared[chosen], last, request)
+        return _oldest(plan, tool, last, request)
+    if len(results) == 1 and _is_undated(plan, (*results, last)):
+        return _call(tool, _arguments(plan.undated, tool.name), request)
     within = _set_of(last) if last.name == "filter_documents" and plan.intent in {"search", "keyword"} else None
     if within is None:
         return None
-    return _call(declared[chosen], {"query": plan.query[:_LONGEST_QUERY], "limit": _HITS, "within": within}, request)
+    return _call(tool, {"query": plan.query[:_LONGEST_QUERY], "limit": _HITS, "within": within}, request)
+
+
+def _is_undated(plan: Plan, results: Sequence[ToolResult]) -> bool:
+    """Whether a question for a fact was searched a second time, as no document has the days that it names."""
+    if len(results) != 2 or plan.documents or not plan.days or not plan.query:
+        return False
+    value = read_result(results[0])
+    return results[0].name in _TOOLS["search"] and value is not None and value.get("found") == 0 and not results[0].is_error
 
 
 def _oldest(plan: Plan, tool: Declaration, result: ToolResult, request: Request) -> ToolCall | None:

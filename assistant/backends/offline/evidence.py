@@ -25,6 +25,8 @@ _NAME = re.compile(r"(?<![.?!:]\s)(?<![\w./-])(?:[A-ZÀ-ÞА-Я][a-zß-ÿа-я]+
 _GRAM = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _LONGEST_WORD = 12
 _INFLECTED = 7
+_IN_COMPOUNDS = 5  # letters from which a German noun is looked for at the end of compounds: Druck in Anlagendruck
+_PARTICIPLE = re.compile(r"^(ab|an|auf|aus|bei|ein|fest|her|hin|mit|nach|um|vor|weg|zu|zurück)ge(?=\w{4})")  # abgelesen, Ablesung
 _SHORT = 25  # characters of a label rather than a sentence
 _KEY = re.compile(r"\[[a-z2-7]{4,10}\]")  # in a document it would pass for a citation of ours
 
@@ -88,6 +90,7 @@ class Evidence:
         self.hits = list(hits)
         self._names = names
         self._number, self._inflected = number, language not in {"en", "ja", "zh"}
+        self._compounds = language == "de"
         self._named = self._find_names(question or query) if language != "de" else []
         self._telling = {*topics, *(name.lower() for name in self._named)}
         parsed = parse(query)
@@ -109,9 +112,12 @@ class Evidence:
                 return [place for gram, where in grams.items() if gram.startswith(unit.tokens) for place in where]
             return grams.get(unit.tokens, [])
         found = spans(ParsedQuery(words=(unit,)), text)
-        if found or not self._inflected or len(unit.tokens) < _INFLECTED or not unit.tokens.isalpha():
+        if found or not self._inflected or not unit.tokens.isalpha():
             return found
-        return [match.span() for match in re.finditer(rf"\b{unit.tokens[:-2]}\w{{0,4}}\b", text, re.IGNORECASE)]
+        stem = _PARTICIPLE.sub(r"\1", unit.tokens)[:-2]
+        forms = [rf"\b{stem}\w{{0,4}}\b"] if len(unit.tokens) >= _INFLECTED else []
+        forms += [rf"\b\w{{3,}}{unit.tokens}\b"] if self._compounds and len(unit.tokens) >= _IN_COMPOUNDS else []
+        return [match.span() for form in forms for match in re.finditer(form, text, re.IGNORECASE)]
 
     def _length(self, unit: Unit) -> int:
         """How much a word tells, by its length; a name tells the most."""
@@ -161,12 +167,24 @@ class Evidence:
         return [share + (hit.similarity or 0.0) for share, hit in zip(self.coverage, self.hits, strict=True)]
 
     @cached_property
+    def _identifiers(self) -> list[str]:
+        """What the query names by a code: letters with digits, dots, slashes or capitals within."""
+        return [match[0].rstrip(".:/-") for match in _IDENTIFIER.finditer(self.query)] if self._names else []
+
+    @cached_property
+    def identified(self) -> list[bool]:
+        """For each hit, whether it holds all identifiers of the query; nowhere for a query with none but numbers (years)."""
+        wanted = [_squeezed(name) for name in self._identifiers if re.search(r"[^\W\d_]", name)]
+        held = [_squeezed(" ".join((hit.text, hit.title, hit.headings, hit.source))) for hit in self.hits]
+        return [bool(wanted) and all(name in text for name in wanted) for text in held]
+
+    @cached_property
     def missing(self) -> tuple[str, ...]:
         """Names and identifiers of the query that no hit holds, in any spelling; () where none has to be there."""
         if not self._names:
             return ()
         everything = [_squeezed(" ".join((hit.text, hit.title, hit.headings, hit.source))) for hit in self.hits]
-        wanted = [match[0].rstrip(".:/-") for match in _IDENTIFIER.finditer(self.query)]
+        wanted = [*self._identifiers]
         wanted += [name for name in self._named if len(name) > 2 and not name.isupper()]  # an acronym is spelled out as often
         return tuple(
             name for name in dict.fromkeys(wanted) if not any(_squeezed(name).removesuffix("s") in text for text in everything)

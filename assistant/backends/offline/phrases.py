@@ -11,6 +11,8 @@ class Phrases:
     """Fixed sentences. Those with {…} are filled in by `str.format`."""
 
     absent: str
+    unsure: str
+    undated: str
     nearest: str
     weak: str
     documents: str
@@ -41,6 +43,8 @@ class Phrases:
 _PHRASES = {
     "en": Phrases(
         absent="Not in your documents.",
+        unsure="Nothing in your documents says this for certain.",
+        undated="No document is dated {days}. Without the date:",
         nearest="The nearest:",
         weak="No passage says this in the same words. The nearest in meaning:",
         documents="{total} documents",
@@ -65,6 +69,8 @@ _PHRASES = {
     ),
     "de": Phrases(
         absent="Nicht in deinen Dokumenten.",
+        unsure="Keine Stelle deiner Dokumente sagt das sicher.",
+        undated="Kein Dokument trägt ein Datum {days}. Ohne das Datum:",
         nearest="Am nächsten kommen:",
         weak="Keine Stelle sagt es mit diesen Worten. Dem Sinn nach am nächsten:",
         documents="{total} Dokumente",
@@ -103,6 +109,8 @@ _PHRASES = {
     ),
     "fr": Phrases(
         absent="Absent de vos documents.",
+        unsure="Rien dans vos documents ne le dit avec certitude.",
+        undated="Aucun document n’est daté {days}. Sans la date :",
         nearest="Le plus proche :",
         weak="Aucun passage ne le dit en ces termes. Le plus proche par le sens :",
         documents="{total} documents",
@@ -141,6 +149,8 @@ _PHRASES = {
     ),
     "es": Phrases(
         absent="No está en tus documentos.",
+        unsure="Nada en tus documentos lo dice con certeza.",
+        undated="Ningún documento tiene fecha {days}. Sin la fecha:",
         nearest="Lo más cercano:",
         weak="Ningún pasaje lo dice con estas palabras. Lo más cercano en sentido:",
         documents="{total} documentos",
@@ -179,6 +189,8 @@ _PHRASES = {
     ),
     "ja": Phrases(
         absent="文書の中にありません。",
+        unsure="文書の中に、確かにそう述べた箇所はありません。",
+        undated="{days} の日付の文書はありません。日付を除くと：",
         nearest="最も近いもの：",
         weak="同じ言葉で述べた箇所はありません。意味が最も近いもの：",
         documents="{total}件の文書",
@@ -222,6 +234,8 @@ _PHRASES = {
     ),
     "zh": Phrases(
         absent="您的文档中没有。",
+        unsure="您的文档中没有明确的说明。",
+        undated="没有日期为 {days} 的文档。不限日期：",
         nearest="最接近的：",
         weak="没有段落用同样的词说明。意思最接近的：",
         documents="{total}个文档",
@@ -270,4 +284,5 @@ def phrases(language: str) -> Phrases:
     return _PHRASES.get(language, _PHRASES["en"])
 
 
-ABSENT = tuple(phrases_.absent for phrases_ in _PHRASES.values())
+# How an answer begins that is none: first that nothing is there, then that nothing says it for certain.
+ABSENT = (*(one.absent for one in _PHRASES.values()), *(one.unsure for one in _PHRASES.values()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
 
@@ -58,6 +58,14 @@ class Plan:
     topics: tuple[str, ...] = ()
     beside: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def undated(self) -> Plan:
+        """The same without its days, for a question whose days are in the text of documents, not in their dates."""
+        years = {str(self.filters.get(name, ""))[:4] for name in ("after", "before")} - {""}
+        filters = {name: value for name, value in self.filters.items() if name not in {"after", "before", "date_field"}}
+        first = min(years, default="")
+        return replace(self, query=f"{self.query} {first}".strip(), filters=filters, days="")
 
     @property
     def said(self) -> str:
