@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assistant.errors import UserError
 
-_USUAL = ("sensible-editor", "nano", "vim", "vi")
+_USUAL = ("nano", "vim", "vi")
 _HINT = 'archivist config set editor "code --wait", or export EDITOR=nano'
 
 
