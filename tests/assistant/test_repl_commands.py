@@ -244,6 +244,9 @@ def test_without_history_nothing_is_kept_and_it_is_said(library_file: Path, sess
         ("/", True),
         ("/ x", True),
         ("/serach x", True),
+        ("exit", True),
+        ("Quit", True),
+        ("help me with the gateway", False),
         ("/etc/hosts", False),
         ("/usr/bin what?", False),
         (" /x", False),
@@ -273,7 +276,8 @@ def test_a_typo_names_the_nearest_command(session: Session) -> None:
 
 
 def test_quit_leaves(session: Session) -> None:
-    assert commands.run(session, "/q") == Leave()
+    for line in ("/q", "quit", "exit"):
+        assert commands.run(session, line) == Leave()
 
 
 @pytest.mark.parametrize(

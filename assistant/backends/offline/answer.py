@@ -187,9 +187,10 @@ def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrase
     )
     if plan.intent == "similar":
         return Answer(_quoted(_per_document(evidence, range(len(hits))), said))
-    if is_absent(evidence, asks=bool(_QUESTION.search(question)), narrowed=bool(plan.filters)):
-        return Answer(_absent(evidence, said), "absent")
-    order, certain = ranked(evidence, narrowed=bool(plan.filters))
+    narrowed = bool(plan.filters)
+    if is_absent(evidence, asks=bool(_QUESTION.search(question)), narrowed=narrowed):
+        return Answer(_absent(evidence, said, narrowed=narrowed), "absent")
+    order, certain = ranked(evidence, narrowed=narrowed)
     quotes = _best(evidence, order) if certain and not plan.documents else _per_document(evidence, order)
     return Answer(_quoted(quotes, said) if certain else f"{said.weak}\n\n{_quoted(quotes, said)}")
 
@@ -236,10 +237,13 @@ def is_absent(evidence: Evidence, *, asks: bool, narrowed: bool) -> bool:
     return max(known) < _NEAR and max(evidence.together) < (_ENOUGH_NARROWED if narrowed else _ENOUGH_TOGETHER)
 
 
-def _absent(evidence: Evidence, said: Phrases) -> str:
-    """That it is not there, or not for certain, with the names that are missing and what the nearest documents say."""
+def _absent(evidence: Evidence, said: Phrases, *, narrowed: bool) -> str:
+    """That it is not there, or not for certain, with the names that are missing and what the nearest documents say.
+
+    narrowed: filters chose the documents, any of which may be meant.
+    """
     missing = said.brackets.format(said.comma.join(evidence.missing)) if evidence.missing else ""
-    unsure = bool(evidence.hits) and not missing and max(evidence.together) >= _RELATED
+    unsure = bool(evidence.hits) and not missing and (narrowed or max(evidence.together) >= _RELATED)
     opening = said.unsure if unsure else said.absent + missing
     near: dict[str, int] = {}
     for index, hit in enumerate(evidence.hits):

@@ -85,11 +85,14 @@ COMMANDS: tuple[Command, ...] = (
     Command("clear", "", "Begin a new conversation.", turns.clear, ("new",)),
     Command("quit", "", "Leave.", leave, ("q", "exit")),
 )
+_BARE = frozenset({"exit", "quit", "help"})  # typed alone they ask nothing of the documents
 _BY_NAME = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
 
 
 def is_command(line: str) -> bool:
-    """Whether a line is a command: it begins with "/", and its first word holds no other."""
+    """Whether a line is a command: it begins with "/", and its first word holds no other; or it is exit, quit or help alone."""
+    if line.strip().casefold() in _BARE:
+        return True
     if not line.startswith("/"):
         return False
     return "/" not in next(iter(line[1:].split()), "")
@@ -107,5 +110,5 @@ def find(name: str) -> Command:
 
 def run(session: Session, line: str) -> Next:
     """Run a line that is a command. Raises what the command raises."""
-    head, *rest = line[1:].strip().split(None, 1) or [""]
+    head, *rest = line.removeprefix("/").strip().split(None, 1) or [""]
     return find(head or "help").run(session, rest[0] if rest else "")
