@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 from assistant import answer_view, attaching, backends, history, render, settings
 from assistant.conversation import Answered, Conversation, Turn
 from assistant.errors import UsageError, UserError
-from assistant.events import BlockFinished, CallFinished, Event, Notice
+from assistant.events import BlockFinished, CallFinished, Event, Notice, StepStarted, TextPiece
 from assistant.history import resuming
-from assistant.loop import Limits
+from assistant.loop import WITHOUT_TOKENS, Limits
 from assistant.options import library_path
 from assistant.recording import Recorder
 from assistant.scoping import scope_words
+from assistant.spinner import Spinner, reminding
 from search import Filters, dates
 
 if TYPE_CHECKING:
@@ -172,24 +173,43 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
         render.err().write(render.one_line(settings.redact(text)))
 
     def _consume(self, events: Iterator[Event | Answered], shown: answer_view.Answer) -> Turn:
-        notes = render.err()
         turn: Turn | None = None
-        for event in events:  # to its end, where the conversation takes the turn in
-            if isinstance(event, Answered):
-                turn = event.turn
-                continue
-            if isinstance(event, BlockFinished):
-                shown.block(event.text)
-            if isinstance(event, Notice) and not self._options.quiet:
-                notes.write(render.one_line(settings.redact(event.text)))
-            elif self._options.trace:
-                answer_view.trace(event, notes)
-            if isinstance(event, CallFinished) and event.ran.failure is not None and not self._options.quiet:
-                failure = event.ran.failure
-                notes.write(render.one_line(f"{event.call.name} failed: {type(failure).__name__}: {failure}"))
+        with ExitStack() as waiting:
+            for event in events:  # to its end, where the conversation takes the turn in
+                if isinstance(event, TextPiece):
+                    continue
+                waiting.close()
+                if isinstance(event, Answered):
+                    turn = event.turn
+                    continue
+                self._show(event, shown)
+                if isinstance(event, StepStarted | BlockFinished):
+                    # Not while calls run: what they load announces itself.
+                    waiting.enter_context(self._waiting())
         if turn is None:
             raise UserError("the turn ended without an answer")
         return turn
+
+    def _waiting(self) -> AbstractContextManager[None]:
+        """Shows that the model is waited for, on a terminal by a line that goes away."""
+        words = f"waiting for {render.one_line(self._backend.name)}"
+        if self._options.quiet or self._backend.name.partition(":")[0] in WITHOUT_TOKENS:
+            return nullcontext()
+        if render.out().interactive and render.err().interactive:
+            return Spinner(on=True).over(lambda: words)
+        return reminding(self._say, lambda: words)
+
+    def _show(self, event: Event, shown: answer_view.Answer) -> None:
+        notes = render.err()
+        if isinstance(event, BlockFinished):
+            shown.block(event.text)
+        if isinstance(event, Notice) and not self._options.quiet:
+            notes.write(render.one_line(settings.redact(event.text)))
+        elif self._options.trace:
+            answer_view.trace(event, notes)
+        if isinstance(event, CallFinished) and event.ran.failure is not None and not self._options.quiet:
+            failure = event.ran.failure
+            notes.write(render.one_line(f"{event.call.name} failed: {type(failure).__name__}: {failure}"))
 
 
 def _backend(library: Library, options: Options, kept: history.Kept | None) -> tuple[str | None, Backend]:

@@ -103,7 +103,8 @@ class Loop:
         if stop.reason == "failed":
             yield Notice(stop.detail)
         elif stop.reason != "answered":
-            yield Notice(f"{stop.detail}; asking for the best answer from what was found")
+            within = f", within {_LAST_SECONDS:.0f} seconds" if stop.reason == "seconds" else ""
+            yield Notice(f"{stop.detail}; asking for the best answer from what was found{within}")
             yield from self._last_request(before)
         yield Ended(stop, tuple(self._new), self._usage, self._steps, self._clock() - started)
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self
 from assistant import settings
 from assistant.errors import UserError
 from assistant.messages import Usage
-from assistant.repl.spinner import Spinner
 from assistant.repl.warming import Warming
+from assistant.spinner import Spinner
 from search import Filters, Library
 
 if TYPE_CHECKING:

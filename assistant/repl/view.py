@@ -15,7 +15,7 @@ from assistant.conversation import Answered, Turn
 from assistant.errors import UserError
 from assistant.events import BlockFinished, CallFinished, CallStarted, Event, Notice, StepFinished, StepStarted
 from assistant.repl import markdown
-from assistant.repl.spinner import Spinner
+from assistant.spinner import Spinner
 
 _FIRST = ("query", "text", "key", "path", "sql", "expression", "table")  # the argument that says the most, shown bare
 _LEAST_ARGUMENTS = 12  # columns

@@ -17,6 +17,7 @@ from assistant import editor, render
 from assistant.errors import UsageError, UserError
 from assistant.repl import copying, filtering, markdown, opening
 from assistant.repl.warming import Warming
+from assistant.spinner import reminding
 from search import Condition, Filters, Library
 
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -170,6 +171,27 @@ class TestOpening:
         file.write_bytes(b"%PDF-1.7\n")
         with pytest.raises(UserError, match="no text"):
             opening.line_in_file(file, ["x"], 1)
+
+
+class TestReminding:
+    def test_what_takes_long_is_said_again_and_again_until_it_ends(self) -> None:
+        said: list[str] = []
+        heard = threading.Event()
+
+        def say(text: str) -> None:
+            said.append(text)
+            if len(said) == 2:
+                heard.set()
+
+        with reminding(say, lambda: "waiting for a model", after=(0, 0, 3600)):
+            assert heard.wait(60)
+        assert said == ["waiting for a model, for 0 s now"] * 2
+
+    def test_what_is_quick_is_not_mentioned(self) -> None:
+        said: list[str] = []
+        with reminding(said.append, lambda: "waiting", after=(3600,)):
+            pass
+        assert said == []
 
 
 class TestCopying:

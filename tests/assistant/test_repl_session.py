@@ -36,7 +36,7 @@ def begin(library: Path, tmp_path: Path) -> Iterator[Begin]:
     opened: list[subprocess.Popen[str]] = []
     terminals: list[Terminal] = []
 
-    def run(*script: dict[str, object], arguments: tuple[str, ...] = (), **more: str) -> Terminal:
+    def run(*script: dict[str, object], arguments: tuple[str, ...] = (), command: str = "chat", **more: str) -> Terminal:
         file = tmp_path / f"script{len(opened)}.jsonl"
         file.write_text("".join(json.dumps(line) + "\n" for line in script), "utf-8")
         words = [sys.executable, str(HERE / "repl_server.py"), str(file), str(tmp_path / "asked")]
@@ -45,9 +45,10 @@ def begin(library: Path, tmp_path: Path) -> Iterator[Begin]:
         port = int(opened[-1].stdout.readline())
         model = ("-m", "openrouter:scripted", "--base-url", f"http://127.0.0.1:{port}/v1")
         env = environment(tmp_path / "home", PYTHONPATH=f"{HERE.parents[1]}:{HERE.parent}", **more)
-        command = [sys.executable, str(HERE / "repl_program.py"), "chat", "-l", str(library), *model, *arguments]
-        terminals.append(Terminal(command, environment=env, cwd=tmp_path))
-        terminals[-1].wait_for("❯")
+        words = [sys.executable, str(HERE / "repl_program.py"), command, "-l", str(library), *model, *arguments]
+        terminals.append(Terminal(words, environment=env, cwd=tmp_path))
+        if command == "chat":
+            terminals[-1].wait_for("❯")
         return terminals[-1]
 
     yield run
@@ -73,6 +74,17 @@ def test_blocks_are_written_once_when_they_are_finished(begin: Begin, tmp_path: 
     assert shown.count("It gives up after") == shown.count("That is all") == shown.count("• one") == 1
     assert not re.search(_SPINNING, shown)
     assert "[1] runbooks/gateway.md:" in shown
+
+
+def test_one_question_shows_that_its_model_is_waited_for(begin: Begin, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    script = (_SEARCH, {"text": "It gives up after 4 seconds [KEY].\n\nThat is all.", "until": str(more)})
+    terminal = begin(*script, command="ask", arguments=("when does the gateway give up?",))
+    terminal.wait_for(f"{_SPINNING} waiting for openrouter:scripted")
+    more.touch()
+    assert terminal.wait_for_end() == 0
+    assert terminal.text.count("It gives up after 4 seconds [1].") == terminal.text.count("That is all.") == 1
+    assert not re.search(_SPINNING, terminal.text)
 
 
 def test_what_a_model_writes_moves_no_cursor(begin: Begin) -> None:

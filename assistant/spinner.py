@@ -1,9 +1,10 @@
-"""One line that says what is waited for, and for how long; it leaves nothing behind."""
+"""One line that says what is waited for, and for how long; it leaves nothing behind. Where no line can spin, a reminder."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES = "|/-\\"
 _PER_SECOND = 10
+REMINDED_AFTER = (10, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # seconds
 _QUIET = 0.15  # seconds in which nothing is shown: most of what is quick would only flicker
 
 
@@ -86,3 +88,24 @@ class Spinner:
         seconds = f"  {elapsed:.0f} s" if elapsed >= 1 else ""
         style = "" if os.environ.get("NO_COLOR") else "dim"
         return Text(f"{frame} {self._words()}{seconds}", style=style, no_wrap=True, overflow="ellipsis")
+
+
+@contextmanager
+def reminding(say: Callable[[str], None], words: Callable[[], str], *, after: Sequence[float] = REMINDED_AFTER) -> Iterator[None]:
+    """Say now and then, in a thread, that the block still runs. after: seconds from its beginning; words: asked for each time."""
+    ended = threading.Event()
+    started = time.monotonic()
+
+    def remind() -> None:
+        for seconds in after:
+            if ended.wait(max(0.0, started + seconds - time.monotonic())):
+                return
+            say(f"{words()}, for {seconds:.0f} s now")
+
+    thread = threading.Thread(target=remind, name="reminding", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
