@@ -45,7 +45,7 @@ class Reach:
         self._library = library
         self._today = today
         self._sets = sets
-        self._hidden = Filters(hidden=_spellings(patterns, _roots(library))) if patterns else Filters()
+        self._hidden = Filters(hidden=_spellings(patterns)) if patterns else Filters()
         self._library.resolved_dates(self._inside(guarded=True), today=today)
         self._boxes: dict[bool, Toolbox] = {}
 
@@ -171,26 +171,14 @@ def without_origin(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(replace(message, origin=None) for message in messages)
 
 
-def _roots(library: Library) -> list[Path]:
-    return [Path(root) for root in library.count_documents(group_by="root")]
-
-
-def _spellings(patterns: Sequence[str], roots: Sequence[Path]) -> tuple[str, ...]:
-    """Patterns with ~ for the home folder, and full paths also as they run through the roots, where links lead there."""
+def _spellings(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Patterns with ~ for the home folder, and full paths also as they are without links."""
     found = []
     for pattern in patterns:
-        text = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
+        text = os.path.expanduser(pattern)  # noqa: PTH111 - Path's own raises for a user that is not there
         found.append(text)
-        if not text.startswith("/"):
-            continue
-        real = os.path.realpath(text)
-        found.append(real)
-        for root in roots:
-            real_root = os.path.realpath(root)
-            if Path(real).is_relative_to(real_root):
-                found.append(str(root / Path(real).relative_to(real_root)))
-            elif Path(real_root).is_relative_to(real):
-                found.append(str(root))
+        if text.startswith("/"):
+            found.append(os.path.realpath(text))
     return tuple(dict.fromkeys(found))
 
 
