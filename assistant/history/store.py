@@ -158,9 +158,11 @@ class History:
 
     def find(self, which: str) -> Session:
         """The conversation with an id, a name or the beginning of a name. Raises HistoryError, which names the nearest."""
-        wish = folded(which.strip())
+        wish = folded(clean(which).strip())  # as names are kept; what a shell could not decode is in none of them
         if wish.isascii() and wish.isdigit():
-            rows = self._rows(f"SELECT {_COLUMNS} FROM sessions s WHERE s.id = ?", (min(int(wish), 2**63 - 1),))
+            rows = self._rows(
+                f"SELECT {_COLUMNS} FROM sessions s WHERE s.id = ?", (min(int(wish.lstrip("0")[:19] or 0), 2**63 - 1),)
+            )
         else:
             rows = self._rows(f"SELECT {_COLUMNS} FROM sessions s WHERE s.folded_name = ?", (wish,))
             begins = "substr(s.folded_name, 1, length(?1)) = ?1 AND ?1 != ''"
