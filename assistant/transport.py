@@ -25,17 +25,13 @@ from urllib.parse import quote
 
 import httpx
 
-from assistant.errors import (
-    BadReplyError,
-    ConnectionFailedError,
-    ProviderError,
-    UserError,
-)
+from assistant.errors import BadReplyError, ConnectionFailedError, ProviderError, UserError
 from assistant.failures import Failure, explain_by_status, named, one_line
 from assistant.sse import sse_events
 
 Client = httpx.Client
 HttpRequest = httpx.Request
+HttpResponse = httpx.Response
 LONGEST_WAIT = 120.0  # seconds: who asks for more is waited for once
 FIRST_WAIT = 1.0
 LAST_PORT = 65535
@@ -438,6 +434,7 @@ __all__ = [
     "Client",
     "Failure",
     "HttpRequest",
+    "HttpResponse",
     "RateLimiter",
     "Timeouts",
     "Transport",
