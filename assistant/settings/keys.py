@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.errors import UsageError, UserError
-from assistant.settings.places import folder, write_private
+from assistant.settings.places import folder, read_small, write_private
 
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     # Google's own SDK prefers GOOGLE_API_KEY where both are set.
@@ -22,6 +22,7 @@ KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     "ollama": ("OLLAMA_API_KEY",),
     "other": ("ARCHIVIST_API_KEY",),
 }
+_MOST = 100_000  # bytes
 _LEAST_SECRET = 8  # characters; shorter values would blot out ordinary text
 
 
@@ -76,7 +77,7 @@ def _secrets() -> list[str]:
 def _keys() -> dict[str, str]:
     path = folder() / "keys.json"
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        read = json.loads(read_small(path, _MOST))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError) as error:

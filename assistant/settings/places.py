@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +35,23 @@ def project_file(start: Path | None = None) -> Path | None:
         if os.path.lexists(found):
             return found
     return None
+
+
+def read_small(path: Path, most: int, *, follow: bool = True) -> str:
+    """A text file of at most so many bytes, without the mark that some editors put in front. follow: whether a link is.
+
+    Raises OSError, also where a pipe or a device stands in the file's place, which is not waited for, and ValueError for what is
+    larger or no UTF-8.
+    """
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError(errno.EINVAL, "is no file")
+    with os.fdopen(opened, "rb") as file:
+        raw = file.read(most + 1)
+    if len(raw) > most:
+        raise ValueError(f"is larger than {most // 1000:,} kB")
+    return raw.decode("utf-8-sig")
 
 
 def write_private(path: Path, text: str) -> None:
@@ -67,4 +86,4 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         yield place
 
 
-__all__ = ["PROJECT_FILE", "config_file", "folder", "project_file", "write_private"]
+__all__ = ["PROJECT_FILE", "config_file", "folder", "project_file", "read_small", "write_private"]

@@ -71,13 +71,11 @@ def _document(path: Path) -> TOMLDocument:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
+    text = reading.own_text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         tomllib.loads(text)
         return tomlkit.parse(text)
-    except (FileNotFoundError, NotADirectoryError):
-        return tomlkit.document()
-    except (OSError, ValueError, RecursionError, TOMLKitError) as error:
+    except (ValueError, RecursionError, TOMLKitError) as error:
         reading.own(path)  # says the same with its line
         raise UserError(f"{path}: cannot be read: {error}", _MEND) from error
 
