@@ -30,6 +30,7 @@ CLOUD_HOST = "ollama.com"
 ASK_SECONDS = 15.0
 START_HINT = "start it with `ollama serve`, or set OLLAMA_HOST to where it listens"
 _CLOUD = re.compile(r"[-:]cloud\s*$", re.IGNORECASE)
+_MOST_BYTES = 1 << 60
 _SHOW = "/api/show"
 
 
@@ -105,7 +106,8 @@ class OllamaServer:
         """Download a model; closing the iterator stops it. Raises ProviderError."""
         with self._asked(model, seconds=None) as client:
             for step in client.pull(model, stream=True):
-                yield PullProgress(one_line(step.status or "", 80), step.completed or 0, step.total or 0)
+                total = _bytes(step.total)
+                yield PullProgress(one_line(step.status or "", 80), min(_bytes(step.completed), total), total)
 
     def with_installed(self, error: ProviderError) -> ProviderError:
         """A "model not found" with the models that are there, and how to get the one that is not; other errors as they are."""
@@ -167,6 +169,10 @@ class OllamaServer:
         if self.key:
             request.headers["authorization"] = f"Bearer {self.key}"
         return request
+
+
+def _bytes(sent: int | None) -> int:
+    return sent if sent is not None and 0 < sent < _MOST_BYTES else 0
 
 
 def _note(said: dict[str, Any], response: HttpResponse) -> None:
