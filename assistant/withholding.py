@@ -15,14 +15,14 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
-from assistant import prompts
+from assistant import prompts, settings
 from assistant.errors import UserError
 from assistant.messages import Message
 from assistant.recognising import Pieces, plain
 from assistant.search_tools import build
 from assistant.table_tools import build_table_tools
 from assistant.tools import Toolbox
-from search import Document, Filters, Library
+from search import Document, FilterError, Filters, Library
 
 _PAGE = 1000
 _SHORTEST_NAME = 3
@@ -35,14 +35,16 @@ class Reach:
     def __init__(self, library: Library, scope: Filters, today: date | None, patterns: Sequence[str], *, sets: int = 0) -> None:
         """Reach what the scope lets through. patterns: what is withheld; sets: how many sets the conversation has named before.
 
-        Raises FilterError for a scope or a pattern that is not understood.
+        Raises FilterError for a scope or a pattern that is not understood, and for one text in place of several.
         """
+        if isinstance(patterns, str):  # its letters would be patterns, and hide nothing
+            raise FilterError(f"local_only: got the text {patterns[:80]!r}, want a list of texts")
         self.patterns = tuple(patterns)
         self.scope = scope
         self._library = library
         self._today = today
         self._sets = sets
-        self._hidden = Filters(hidden=_spellings(patterns)) if patterns else Filters()
+        self._hidden = Filters(hidden=spellings(patterns)) if patterns else Filters()
         self._library.resolved_dates(self._inside(guarded=True), today=today)
         self._boxes: dict[bool, Toolbox] = {}
 
@@ -61,7 +63,7 @@ class Reach:
         if not said:
             return {}
         roots = self._library.count_documents(self._inside(guarded=guarded), "root", today=self._today)
-        texts = {Path(place).expanduser(): text for place, text in said.items()}
+        texts = {settings.from_home(place): text for place, text in said.items()}
         found = {}
         for root in map(Path, roots):
             named = (root, Path(os.path.realpath(root)), Path(root.name))
@@ -157,11 +159,11 @@ def without_origin(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(replace(message, origin=None) for message in messages)
 
 
-def _spellings(patterns: Sequence[str]) -> tuple[str, ...]:
+def spellings(patterns: Sequence[str]) -> tuple[str, ...]:
     """Patterns with ~ for the home folder, and full paths also as they are without links."""
     found = []
     for pattern in patterns:
-        text = os.path.expanduser(pattern)  # noqa: PTH111 - Path's own raises for a user that is not there
+        text = str(settings.from_home(pattern)) if pattern.startswith("~") else pattern
         found.append(text)
         if text.startswith("/"):
             found.append(os.path.realpath(text))
@@ -186,4 +188,4 @@ def _said(messages: Sequence[Message]) -> str:
     return f"{_words(messages)}\n{prompts.split_attached(messages[0].text)[1]}"
 
 
-__all__ = ["Reach", "sets_named", "without_origin"]
+__all__ = ["Reach", "sets_named", "spellings", "without_origin"]

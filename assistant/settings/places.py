@@ -17,7 +17,12 @@ def folder() -> Path:
     from platformdirs import user_config_path
 
     named = os.environ.get("ARCHIVIST_CONFIG_DIR")
-    return Path(named).expanduser() if named else user_config_path("archivist")
+    return from_home(named) if named else user_config_path("archivist")
+
+
+def from_home(path: str | os.PathLike[str]) -> Path:
+    """A path with ~ replaced; that of a user who is not there stays as it is, and will not be found."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path's own raises
 
 
 def config_file() -> Path:
@@ -56,7 +61,9 @@ def read_small(path: Path, most: int, *, follow: bool = True) -> str:
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, in a folder that only its owner can enter; old or new, nothing between."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    from search.connections import make_folder
+
+    make_folder(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
@@ -75,7 +82,7 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         device = os.stat(first).st_dev  # noqa: PTH116 - beside the next one
     except OSError:  # the current folder was removed: there is no project around it
         return
-    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - Path.home() raises where there is none
+    home = Path(os.path.realpath(from_home("~")))
     for place in (first, *first.parents):
         try:
             elsewhere = place == home or os.stat(place).st_dev != device  # noqa: PTH116 - a folder above may be locked
@@ -86,4 +93,4 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         yield place
 
 
-__all__ = ["PROJECT_FILE", "config_file", "folder", "project_file", "read_small", "write_private"]
+__all__ = ["PROJECT_FILE", "config_file", "folder", "from_home", "project_file", "read_small", "write_private"]
