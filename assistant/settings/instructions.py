@@ -9,6 +9,7 @@ from assistant.cleaning import clean
 from assistant.errors import UsageError, UserError
 from assistant.settings.loading import Settings
 from assistant.settings.places import folder, from_home
+from assistant.settings.schema import short
 
 _MOST = 20_000  # characters
 
@@ -49,6 +50,7 @@ def _read(path: Path, said_by: str) -> str:
 
 
 def _unknown(name: str, settings: Settings, said_by: str) -> UsageError:
+    name = short(name)
     near = difflib.get_close_matches(name, settings.roles, n=1, cutoff=0.5)
     known = f"; the roles are {', '.join(sorted(settings.roles))}" if settings.roles else ""
     meant = f"; did you mean {near[0]!r}?" if near else known

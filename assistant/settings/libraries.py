@@ -10,7 +10,7 @@ from assistant.errors import UsageError
 from assistant.settings import loading
 from assistant.settings.loading import Settings
 from assistant.settings.places import from_home
-from assistant.settings.schema import looks_like_a_path
+from assistant.settings.schema import looks_like_a_path, short
 
 
 def library_file(given: Path | str | None = None) -> Path:
@@ -55,6 +55,7 @@ def _said_by(settings: Settings) -> str:
 
 
 def _unknown(name: str, settings: Settings, said_by: str) -> UsageError:
+    name = short(name)
     near = difflib.get_close_matches(name, settings.libraries, n=1, cutoff=0.5)
     known = f"; the libraries are {', '.join(sorted(settings.libraries))}" if settings.libraries else ""
     meant = f"; did you mean {near[0]!r}?" if near else known
