@@ -10,6 +10,8 @@ from assistant import completing, options
 from assistant.cli.manual import Page, Pages
 from assistant.errors import UsageError
 
+_LONGEST_KEY = 10_000  # characters that are read: what stands in a pipe may have no end
+
 
 @click.command(cls=Page)
 @options.library_option
@@ -116,7 +118,9 @@ def set_key(context: click.Context, provider: str) -> None:
             "a key is not taken from the command line, which shells keep and other programs see",
             f"archivist keys set {provider} asks for it; if it was a real one, think of replacing it",
         )
-    value = click.prompt(f"key for {provider}", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    value = (
+        click.prompt(f"key for {provider}", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline(_LONGEST_KEY)
+    )
     model_command.set_key(provider, value)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from assistant import cli, settings
 from search import Library
 
+ROOT = Path(__file__).parents[2]
 KEY = "sk-planted-0123456789abcdef"
 SAVED = "sk-saved-fedcba9876543210"
 
@@ -137,3 +140,10 @@ def test_a_key_in_the_place_of_the_model_is_neither_shown_nor_kept(
     assert cli.run(["history", "list"]) == 0
     assert KEY not in "".join(capfd.readouterr())
     assert [file for file in files_with(home, KEY) if Path(file).name != "config.toml"] == []
+
+
+def test_a_pipe_without_end_is_not_read_without_end(home: Path) -> None:
+    with Path("/dev/zero").open() as zeros:
+        command = [sys.executable, "-m", "assistant", "keys", "set", "openrouter"]
+        done = subprocess.run(command, stdin=zeros, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
+    assert (done.returncode, "key: want one word" in done.stderr) == (1, True)
