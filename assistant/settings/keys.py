@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.errors import UsageError, UserError
-from assistant.settings.places import folder, read_small, write_private
+from assistant.settings.places import changing, folder, read_small, write_private
 
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     # Google's own SDK prefers GOOGLE_API_KEY where both are set.
@@ -66,7 +66,8 @@ def save_key(provider: str, value: str) -> Path:
     if not value or not value.isascii() or not value.isprintable() or " " in value:
         raise UserError("key: want one word of printable ASCII characters, as the provider shows it")
     path = folder() / "keys.json"
-    write_private(path, json.dumps({**_keys(), provider: value}, indent=1))
+    with changing():
+        write_private(path, json.dumps({**_keys(), provider: value}, indent=1))
     return path
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PROJECT_FILE = ".archivist.toml"
@@ -59,6 +61,21 @@ def read_small(path: Path, most: int, *, follow: bool = True) -> str:
     return raw.decode("utf-8-sig")
 
 
+@contextmanager
+def changing() -> Iterator[None]:
+    """Alone while a file of settings or keys is read, changed and written: another program's change in between would be lost."""
+    from search.connections import make_folder
+
+    make_folder(folder())
+    handle = os.open(folder(), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a file system without locks is written as before
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, in a folder that only its owner can enter; old or new, nothing between."""
     from search.connections import make_folder
@@ -93,4 +110,4 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         yield place
 
 
-__all__ = ["PROJECT_FILE", "config_file", "folder", "from_home", "project_file", "read_small", "write_private"]
+__all__ = ["PROJECT_FILE", "changing", "config_file", "folder", "from_home", "project_file", "read_small", "write_private"]

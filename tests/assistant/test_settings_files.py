@@ -6,6 +6,7 @@ import os
 import stat
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,15 @@ def test_a_file_that_is_far_too_large_is_not_parsed_to_set_something_in_it(confi
     settings.write_private(config, "#" * 2_000_000)
     with pytest.raises(UserError, match="is larger than"):
         settings.save("trace", True)
+
+
+def test_what_is_saved_at_the_same_moment_is_all_kept(config: Path) -> None:
+    names = [f"r{number}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: settings.save(f"roles.{name}", "x"), names))
+        list(pool.map(lambda provider: settings.save_key(provider, f"sk-{provider}-0123456789"), settings.KEY_NAMES))
+    assert set(settings.own().roles) == set(names)
+    assert all(settings.find_key(provider) for provider in settings.KEY_NAMES)
 
 
 def test_the_mark_that_some_editors_put_in_front_is_no_error(config: Path) -> None:
