@@ -93,7 +93,7 @@ def footer(turn: Turn, terminal: render.Terminal) -> None:
     said += [render.one_line(withheld_line(turn.withheld))] if turn.withheld is not None else []
     for line in (line for text in said if text for line in _fitted(text, terminal)):
         terminal.write(line)
-    for line in _fitted(render.one_line(" · ".join(parts)), terminal):
+    for line in _fitted(render.one_line(settings.redact(" · ".join(parts))), terminal):
         terminal.write(terminal.style(line, "2"))
 
 

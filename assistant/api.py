@@ -57,7 +57,7 @@ class Assistant:
         self._today = today
         self._base_url = base_url
         self._own: list[Backend] = []
-        withheld = settings.load().local_only if local_only is None else tuple(local_only)
+        withheld = settings.load().local_only if local_only is None else local_only
         self._conversation = Conversation(
             library,
             self._backend(model),

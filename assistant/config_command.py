@@ -120,7 +120,11 @@ def edit() -> None:
 
 
 def _check_what_is_named(name: str, words: Sequence[str]) -> None:
-    """Refuse a model, role or library that nobody could find later."""
+    """Refuse a model, role or library that nobody could find later, and a pattern that would stop every question."""
+    if name == "local_only":
+        from search.hiding import hiding_sql
+
+        hiding_sql([str(settings.from_home(word)) for word in words])
     if len(words) != 1:
         return
     if name == "model":

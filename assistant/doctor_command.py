@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from platformdirs import user_data_path
 
 from assistant import backends, doctor, render, settings
@@ -44,9 +42,14 @@ def _scene(library: str | None, embedder: str | None, base_url: str | None, *, o
         own = settings.own()
     except UserError:
         own = settings.Settings()
-        file = Path(library).expanduser() if library else user_data_path("archivist") / "library.db"
+        file = settings.from_home(library) if library else user_data_path("archivist") / "library.db"
     else:
-        file = settings.library_file(library)
+        try:
+            file = settings.library_file(library)
+        except UserError:
+            if library is not None:
+                raise
+            file = user_data_path("archivist") / "library.db"  # that the settings name none is for a check to say
         choice = backends.chosen()
     named = library is not None or own.library is not None
     return Scene(file, named, embedder or own.embedder, base_url or own.base_url, choice, online)

@@ -26,6 +26,7 @@ from assistant.evaluation.runner import Finish, Plan, Runner
 from assistant.evaluation.runs import Result, Run
 from assistant.loop import Limits
 from search import Library, dates
+from search.connections import make_folder
 from search.counting import counted
 from search.evaluation import MEASURES as RETRIEVAL
 from search.evaluation import RERANKED
@@ -219,7 +220,7 @@ class _Session:
         name = hashlib.sha256(f"{documents.resolve()}\0{model.identity}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
         place = library or keeping.folder() / "libraries" / f"{documents.stem}-{name}.db"
         with self._timed("indexing", f"{documents.name}: indexing …"):
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(place.parent)
             upkeep.index(place, [documents], model)
         return place
 

@@ -41,7 +41,7 @@ def use(spec: str) -> None:
     provider, model = backends.split(spec)
     kept = f"{provider}:{model}" if model else provider
     path = settings.save_model(kept)
-    render.err().write(render.one_line(f"{kept} is used from now on when none is named ({path})"))
+    render.err().write(render.one_line(settings.redact(f"{kept} is used from now on when none is named ({path})")))
     if provider in settings.KEY_NAMES and provider != "ollama" and settings.find_key(provider) is None:
         render.err().write(f"it needs a key: archivist keys set {provider}")
 

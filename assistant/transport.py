@@ -25,17 +25,13 @@ from urllib.parse import quote
 
 import httpx
 
-from assistant.errors import (
-    BadReplyError,
-    ConnectionFailedError,
-    ProviderError,
-    UserError,
-)
+from assistant.errors import BadReplyError, ConnectionFailedError, ProviderError, UserError
 from assistant.failures import Failure, explain_by_status, named, one_line
 from assistant.sse import sse_events
 
 Client = httpx.Client
 HttpRequest = httpx.Request
+HttpResponse = httpx.Response
 LONGEST_WAIT = 120.0  # seconds: who asks for more is waited for once
 FIRST_WAIT = 1.0
 LAST_PORT = 65535
@@ -387,7 +383,7 @@ class RateLimiter:
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine by its name or address."""
-    if host == "localhost" or host.endswith(".localhost"):
+    if host == "localhost":  # what ends in .localhost is asked of a name server by most systems
         return True
     try:
         return ip_address(host).is_loopback
@@ -438,6 +434,7 @@ __all__ = [
     "Client",
     "Failure",
     "HttpRequest",
+    "HttpResponse",
     "RateLimiter",
     "Timeouts",
     "Transport",

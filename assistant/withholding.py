@@ -15,20 +15,17 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
-from assistant import prompts
+from assistant import prompts, settings
 from assistant.errors import UserError
 from assistant.messages import Message
+from assistant.recognising import Pieces, plain
 from assistant.search_tools import build
 from assistant.table_tools import build_table_tools
 from assistant.tools import Toolbox
-from search import Document, Filters, Library
-from search.folding import folded
+from search import Document, FilterError, Filters, Library
 
 _PAGE = 1000
-_SHORTEST_UNIT = 25  # characters of a line or sentence that is known again
 _SHORTEST_NAME = 3
-_UNIT_END = re.compile(r"\n|(?<=[.!?])\s|(?<=[。！？])|\s\|\s")
-_SIGNS = re.compile(r"[\W_]+")
 _SET = re.compile(r'"set":"set_([0-9]{1,9})"')
 
 
@@ -38,14 +35,16 @@ class Reach:
     def __init__(self, library: Library, scope: Filters, today: date | None, patterns: Sequence[str], *, sets: int = 0) -> None:
         """Reach what the scope lets through. patterns: what is withheld; sets: how many sets the conversation has named before.
 
-        Raises FilterError for a scope or a pattern that is not understood.
+        Raises FilterError for a scope or a pattern that is not understood, and for one text in place of several.
         """
+        if isinstance(patterns, str):  # its letters would be patterns, and hide nothing
+            raise FilterError(f"local_only: got the text {patterns[:80]!r}, want a list of texts")
         self.patterns = tuple(patterns)
         self.scope = scope
         self._library = library
         self._today = today
         self._sets = sets
-        self._hidden = Filters(hidden=_spellings(patterns, _roots(library))) if patterns else Filters()
+        self._hidden = Filters(hidden=spellings(patterns)) if patterns else Filters()
         self._library.resolved_dates(self._inside(guarded=True), today=today)
         self._boxes: dict[bool, Toolbox] = {}
 
@@ -64,7 +63,7 @@ class Reach:
         if not said:
             return {}
         roots = self._library.count_documents(self._inside(guarded=guarded), "root", today=self._today)
-        texts = {Path(place).expanduser(): text for place, text in said.items()}
+        texts = {settings.from_home(place): text for place, text in said.items()}
         found = {}
         for root in map(Path, roots):
             named = (root, Path(os.path.realpath(root)), Path(root.name))
@@ -73,7 +72,7 @@ class Reach:
 
     def refuse(self, attached: str) -> None:
         """Raise UserError for a text that holds lines of withheld documents."""
-        if self.patterns and attached and self._holds_hidden(attached):
+        if self.patterns and attached and self._secret(attached):
             raise UserError(
                 f"the attached text holds lines of documents that are withheld from this model ({', '.join(self.patterns)})",
                 "ask a model on this machine, for example -m offline",
@@ -87,12 +86,13 @@ class Reach:
         """
         if not self.patterns:
             return set()
+        open_turns = {number: _said(turn) for number, (turn, guard) in enumerate(turns) if not set(self.patterns) <= set(guard)}
+        secret = self._secret(*open_turns.values())
         found: set[int] = set()
         box = self._fresh(0, guarded=True)
-        for number, (messages, guard) in enumerate(turns):
-            if set(self.patterns) <= set(guard):
-                continue
-            if found or not self._is_safe(messages, box):
+        for number, said in open_turns.items():
+            messages = turns[number][0]
+            if found or not self._answers_alike(messages, box) or self._names_hidden(messages) or secret & Pieces.of(said).known:
                 found.add(number)
         return found
 
@@ -104,21 +104,19 @@ class Reach:
     def _inside(self, *, guarded: bool) -> Filters:
         return replace(self.scope, hidden=self._hidden.hidden) if guarded else self.scope
 
-    def _is_safe(self, messages: Sequence[Message], box: Toolbox) -> bool:
-        """Whether a turn that was made with everything in reach gives nothing away."""
-        question, attached = prompts.split_attached(messages[0].text)
-        if prompts.holds_passages(question):
+    def _answers_alike(self, messages: Sequence[Message], box: Toolbox) -> bool:
+        """Whether the calls of a turn that was made with everything in reach give the same without what is withheld."""
+        if prompts.holds_passages(prompts.split_attached(messages[0].text)[0]):
             return False
         results = {result.call_id: result for message in messages for result in message.results}
         for call in (call for message in messages for call in message.calls):
             again, before = box.run(call).result, results.get(call.id)
             if before is None or (again.content, again.is_error) != (before.content, before.is_error):
                 return False
-        said = "\n".join(message.text + "".join(call.arguments for call in message.calls) for message in messages[1:])
-        return not (self._names_hidden(said) or self._holds_hidden(f"{said}\n{attached}"))
+        return True
 
-    def _names_hidden(self, text: str) -> bool:
-        words = f" {_plain(text)} "
+    def _names_hidden(self, messages: Sequence[Message]) -> bool:
+        words = f" {plain(_words(messages))} "
         return any(f" {name} " in words for name in self._hidden_names)
 
     @cached_property
@@ -130,24 +128,14 @@ class Reach:
         secret |= {name for table in everything for name in (table.name, *(column.name for column in table.columns))}
         for document in self._pages(self._hidden):
             shown |= _names(document)
-        names = {_plain(name) for name in secret} - {_plain(name) for name in shown}
+        names = {plain(name) for name in secret} - {plain(name) for name in shown}
         return frozenset(name for name in names if len(name) >= _SHORTEST_NAME)
 
-    def _holds_hidden(self, text: str) -> bool:
-        """Whether a text holds a line or a sentence of withheld documents that stands in no other."""
-        wanted = _units(text)
-        if not wanted:
-            return False
-        common = {unit for document in self._hidden_documents() for unit in wanted & self._units_of(document)}
-        if not common:
-            return False
-        for document in self._pages(self._hidden):
-            common -= self._units_of(document)
-        return bool(common)
-
-    def _units_of(self, document: Document) -> set[str]:
-        passages = self._library.passages(document, limit=1_000_000)
-        return {unit for passage in passages for unit in _units(passage.text)}
+    def _secret(self, *texts: str) -> frozenset[str]:
+        """The pieces of some texts that stand in withheld documents and in no others."""
+        pieces = Pieces.of(*texts)
+        common = Pieces.just(pieces.within_any(self._library, self._hidden_documents()) if pieces.known else ())
+        return common.known - common.within_any(self._library, self._pages(self._hidden)) if common.known else common.known
 
     def _hidden_documents(self) -> Iterator[Document]:
         hidden = self._library.hidden(self._hidden)
@@ -171,26 +159,14 @@ def without_origin(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(replace(message, origin=None) for message in messages)
 
 
-def _roots(library: Library) -> list[Path]:
-    return [Path(root) for root in library.count_documents(group_by="root")]
-
-
-def _spellings(patterns: Sequence[str], roots: Sequence[Path]) -> tuple[str, ...]:
-    """Patterns with ~ for the home folder, and full paths also as they run through the roots, where links lead there."""
+def spellings(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Patterns with ~ for the home folder, and full paths also as they are without links."""
     found = []
     for pattern in patterns:
-        text = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
+        text = str(settings.from_home(pattern)) if pattern.startswith("~") else pattern
         found.append(text)
-        if not text.startswith("/"):
-            continue
-        real = os.path.realpath(text)
-        found.append(real)
-        for root in roots:
-            real_root = os.path.realpath(root)
-            if Path(real).is_relative_to(real_root):
-                found.append(str(root / Path(real).relative_to(real_root)))
-            elif Path(real_root).is_relative_to(real):
-                found.append(str(root))
+        if text.startswith("/"):
+            found.append(os.path.realpath(text))
     return tuple(dict.fromkeys(found))
 
 
@@ -202,15 +178,14 @@ def _names(document: Document) -> set[str]:
     return {name for name in some if name} | {parent.name for parent in path.parents if parent.name} | {*document.metadata}
 
 
-def _plain(text: str) -> str:
-    """Words in lower case with single spaces between them."""
-    return _SIGNS.sub(" ", folded(text)).strip()
+def _words(messages: Sequence[Message]) -> str:
+    """What a model has said and sent in a turn."""
+    return "\n".join(message.text + "".join(call.arguments for call in message.calls) for message in messages[1:])
 
 
-def _units(text: str) -> set[str]:
-    """The lines and sentences of a text that are long enough to be known again."""
-    units = (_plain(unit) for unit in _UNIT_END.split(text))
-    return {unit for unit in units if len(unit) >= _SHORTEST_UNIT}
+def _said(messages: Sequence[Message]) -> str:
+    """The same, and what was attached to the question."""
+    return f"{_words(messages)}\n{prompts.split_attached(messages[0].text)[1]}"
 
 
-__all__ = ["Reach", "sets_named", "without_origin"]
+__all__ = ["Reach", "sets_named", "spellings", "without_origin"]

@@ -216,7 +216,7 @@ def _told_when_long(announce: Announce, text: str) -> Iterator[None]:
     """Says what takes so long, after two seconds and only to somebody at a terminal: in a log it would be noise."""
     timer = threading.Timer(_LONG_SECONDS, announce, [text])
     timer.daemon = True
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         timer.start()
     try:
         yield

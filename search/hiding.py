@@ -6,9 +6,10 @@ could be read in two ways it hides what either of them names, since the other mi
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from search.errors import FilterError
@@ -20,35 +21,38 @@ _MOST_PATTERNS = 500
 _LONGEST = 1000  # characters
 _WILD = re.compile(r"[*?\[]")
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")  # SQLite's GLOB ends at NUL
-_ROOT = "rtrim(r.path, '/')"
-_PARENT = f"rtrim({_ROOT}, replace({_ROOT}, '/', ''))"  # a path without the signs at its end that are no slash
-_NAME = f"substr({_ROOT}, length({_PARENT}) + 1)"
-# Both end in a slash, so that one glob means a folder with all in it, and a file.
-_IN_FULL = f"folded({_ROOT} || '/' || d.path || '/')"
-_IN_ROOT = f"folded('/' || {_NAME} || '/' || d.path || '/')"
+_MOST_DEEP = 4  # of "/**/" in a pattern: each of them doubles the globs
+# Links are followed once for a root, and not for each of its documents: OFFSET keeps SQLite from taking this apart.
+_ROOTS = "(SELECT id, path, named, real_path(path) AS real FROM _roots LIMIT -1 OFFSET 0)"
+_IS_NAMED = "r.named <> '[]' AND EXISTS (SELECT 1 FROM json_each(r.named) n WHERE n.value = d.path)"
+_FULL, _REAL = (f"rtrim(r.{path}, '/') || '/' || d.path" for path in ("path", "real"))
+_PLACES = (  # of a document, and when each of them counts
+    (_FULL, "1"),
+    ("'/' || d.path", "1"),
+    (_REAL, "r.real <> r.path"),
+    (f"real_path({_FULL})", _IS_NAMED),
+)
+# Both sides end in a slash, so that one glob means a folder with all in it, and a file.
+_IS_THERE = " OR ".join(f"({counts} AND folded({place} || '/') GLOB g.value)" for place, counts in _PLACES)
 
 
-def hiding_sql(patterns: Sequence[str]) -> tuple[str, tuple[str, str]]:
-    """The condition that a document is hidden by none of the patterns, and its parameters.
+def hiding_sql(patterns: Sequence[str]) -> tuple[str, tuple[str]]:
+    """The condition that a document is hidden by none of the patterns, and its parameter.
 
-    A pattern that begins with "/" is compared with the whole path, any other with the path from the root's own name on, at any
-    depth; "*" also stands for "/"; a folder hides what lies below it; upper and lower case are the same. Raises FilterError for
-    a pattern that cannot be what the person means.
+    A pattern that begins with "/" is compared with the whole path and with that from the root on, any other is looked for in
+    the whole path at any depth; "*" also stands for "/", and "/**/" for no folder as well; a folder hides what lies below it;
+    upper and lower case are the same. Where a root, or a file that was indexed by name, is a link, the place that it leads to
+    counts beside its own. Raises FilterError for a pattern that cannot be what the person means.
     """
     if len(patterns) > _MOST_PATTERNS:
         raise FilterError(f"local_only: got {len(patterns)} patterns, want {_MOST_PATTERNS} at most")
-    in_full: list[str] = []
-    in_root: list[str] = []
+    globs: list[str] = []
     for pattern in patterns:
         for text in typed(_checked(pattern)):
-            place = in_full if text.startswith("/") else in_root
             before = "" if text.startswith("/") else "*/"
-            place += [f"{before}{folded(form)}/*" for form in dict.fromkeys((text, _literal(text)))]
-    tests = [
-        f"NOT EXISTS (SELECT 1 FROM _roots r, json_each(?) g WHERE r.id = d.root AND {place} GLOB g.value)"
-        for place in (_IN_FULL, _IN_ROOT)
-    ]
-    return f"({' AND '.join(tests)})", (json.dumps(in_full), json.dumps(in_root))
+            globs += [f"{before}{folded(form)}/*" for form in dict.fromkeys((*_deep(text), _literal(text)))]
+    test = f"NOT EXISTS (SELECT 1 FROM {_ROOTS} r, json_each(?) g WHERE r.id = d.root AND ({_IS_THERE}))"
+    return test, (json.dumps(globs),)
 
 
 def revealed(filters: Filters) -> Filters:
@@ -58,9 +62,9 @@ def revealed(filters: Filters) -> Filters:
 
 
 def _checked(pattern: str) -> str:
-    """A pattern without what says nothing: "./" and "**/" in front, slashes at the end or doubled."""
-    text = re.sub(r"/{2,}", "/", pattern.strip())
-    text = re.sub(r"^(?:\./|\*\*/)+", "", text)
+    """A pattern without what says nothing: "." as a folder, "**/" in front, slashes at the end or doubled."""
+    text = re.sub(r"/(?:\.?/)+", "/", f"{pattern.strip()}/")
+    text = re.sub(r"^(?:\./|\*\*/)+(?=.)", "", re.sub(r"(?:/\*\*)+/", "/**/", text))
     text = text.rstrip("/") or text[:1]
     problem = ""
     if not text or text in {".", "/"}:
@@ -71,11 +75,20 @@ def _checked(pattern: str) -> str:
         problem = "want a folder or a glob of * ? [abc]: \\, {a,b} and ! are not understood here"
     elif ".." in text.split("/"):
         problem = "want a path without .."
+    elif text.count("/**/") > _MOST_DEEP:
+        problem = f"want {_MOST_DEEP} of /**/ at most"
     elif _WILD.search(text.replace("[", "")) and re.search(r"\[(?!\^?[^/]+\])", text):
         problem = "want a ] behind the ["
     if problem:
         raise FilterError(f"local_only: got {pattern[:80]!r}, {problem}")
     return text
+
+
+def _deep(text: str) -> Iterator[str]:
+    """The pattern with each "/**/" as it stands, which GLOB takes for one folder at least, and as none."""
+    first, *others = text.split("/**/")
+    for joints in itertools.product(("/**/", "/"), repeat=len(others)):
+        yield first + "".join(joint + other for joint, other in zip(joints, others, strict=True))
 
 
 def _literal(text: str) -> str:

@@ -149,7 +149,7 @@ def _local_model() -> str | None:
     if not server.loopback:
         return None
     try:
-        local = [name for name in server.installed() if server.runs_local(name)]
-        return next((name for name in local if server.facts(name).tools), None)
+        shown = ((name, server.facts(name)) for name in server.installed())
+        return next((name for name, facts in shown if facts.tools and server.runs_local(name, facts)), None)
     except ProviderError:
         return None

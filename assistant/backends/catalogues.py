@@ -25,7 +25,8 @@ def of_ollama(server: OllamaServer) -> tuple[Listed, ...]:
 
     found = []
     for name in server.installed():
-        facts, local = server.facts(name), server.runs_local(name)
+        facts = server.facts(name)
+        local = server.runs_local(name, facts)
         window = min(NUM_CTX, facts.context_length or NUM_CTX) if local else facts.context_length
         known = Capabilities(facts.tools, window, Price(0.0, 0.0) if local else None, local=local)
         found.append(Listed(name, known, thinking=facts.thinking))

@@ -99,8 +99,15 @@ def _unread() -> int:
 class _Front(Pages):
     """The commands, and a question in place of one: `archivist "how do we rotate keys?"`."""
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the command line, which prints --help; click itself would end with 1 when the pipe is closed."""
+        try:
+            return super().make_context(*args, **extra)
+        except BrokenPipeError:
+            raise click.exceptions.Exit(_unread()) from None
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; click itself would end with 1 when the pipe is closed."""
+        """Run the command; the same."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

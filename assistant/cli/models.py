@@ -8,6 +8,9 @@ import click
 
 from assistant import completing, options
 from assistant.cli.manual import Page, Pages
+from assistant.errors import UsageError
+
+_LONGEST_KEY = 10_000  # characters that are read: what stands in a pipe may have no end
 
 
 @click.command(cls=Page)
@@ -93,9 +96,11 @@ def keys() -> None:
     """
 
 
-@keys.command("set")
+# What else stands on the line may be the key, which click itself would repeat.
+@keys.command("set", context_settings={"allow_extra_args": True})
 @click.argument("provider", shell_complete=completing.providers)
-def set_key(provider: str) -> None:
+@click.pass_context
+def set_key(context: click.Context, provider: str) -> None:
     """Save a provider's key: asked for without echo, or read from a pipe.
 
     PROVIDER is gemini, openrouter, ollama, or other, for a server at --base-url. A key in the environment goes before a saved one.
@@ -105,9 +110,17 @@ def set_key(provider: str) -> None:
         archivist keys set gemini
         pass show openrouter | archivist keys set openrouter
     """
-    from assistant import model_command
+    from assistant import model_command, settings
 
-    value = click.prompt(f"key for {provider}", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    settings.check_provider(provider)
+    if context.args:
+        raise UsageError(
+            "a key is not taken from the command line, which shells keep and other programs see",
+            f"archivist keys set {provider} asks for it; if it was a real one, think of replacing it",
+        )
+    value = (
+        click.prompt(f"key for {provider}", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline(_LONGEST_KEY)
+    )
     model_command.set_key(provider, value)
 
 

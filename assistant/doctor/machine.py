@@ -98,6 +98,11 @@ def _without_password(address: str) -> str:
 
 
 def _place(name: str, place: Path) -> Check:
+    nearest = next(folder for folder in (place.absolute(), *place.absolute().parents) if os.path.lexists(folder))
+    if not nearest.is_dir():
+        return Check(name, "warning", f"{place} cannot be made: {nearest} is no folder", f"ls -ld {shlex.quote(str(nearest))}")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Check(name, "warning", f"nothing can be written to {nearest}", f"chmod u+rwx {shlex.quote(str(nearest))}")
     return Check(name, "ok", f"{place}{'' if place.is_dir() else ' (not there yet)'}")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assistant import settings
 from assistant.doctor.models import Check, Named, Scene, State
+from assistant.errors import UserError
 from search.counting import counted
 
 _OTHERS = 0o077
@@ -27,6 +28,7 @@ def checks(scene: Scene) -> Iterator[Named]:
     yield "settings", _settings
     yield "settings folder", partial(_rights, "settings folder", settings.folder(), secret=("keys.json",))
     yield "project settings", _project
+    yield "local_only", partial(_withheld, scene)
     yield "conversations", _conversations
     yield "data folder", partial(_rights, "data folder", user_data_path("archivist"))
     yield "state folder", partial(_rights, "state folder", user_state_path("archivist"))
@@ -47,10 +49,35 @@ def _key(provider: str, *, needed: bool) -> Check:
 
 
 def _settings() -> Check:
-    """Whether the settings can be read; what is wrong with them is said by the error that they raise."""
-    settings.own()
-    path = settings.config_file()
+    """Whether the settings can be read, which they say by an error of their own, and whether what they name is there."""
+    from search.hiding import hiding_sql
+
+    own, path = settings.own(), settings.config_file()
+    try:
+        settings.own_instructions(own)
+        for role in own.roles:
+            settings.own_instructions(own, role=role)
+        settings.library_file()
+        hiding_sql(own.local_only)
+    except UserError as error:
+        return Check("settings", "failed", str(error), "archivist config edit")
     return Check("settings", "ok", f"{path} can be read" if path.is_file() else "none are saved: the defaults hold")
+
+
+def _withheld(scene: Scene) -> Check:
+    """How many documents each pattern keeps from models elsewhere: one that is misspelt keeps none, without a word."""
+    from assistant.withholding import spellings
+    from search import Filters, Library
+
+    patterns = settings.load().local_only
+    if not patterns or not scene.library.is_file():
+        return Check("local_only", "skipped", "no folder is marked" if not patterns else "there is no library yet")
+    with Library.open(scene.library) as library:
+        counts = {pattern: len(library.hidden(Filters(hidden=spellings([pattern])))) for pattern in patterns}
+    found = "; ".join(f"{pattern} withholds {counted(count, 'document')}" for pattern, count in counts.items())
+    if not any(counts.values()):
+        return Check("local_only", "warning", f"{found}: nothing of this library", "archivist config edit")
+    return Check("local_only", "ok", found)
 
 
 def _project() -> Check:

@@ -20,6 +20,7 @@ from assistant import settings
 from assistant.errors import UserError
 from assistant.evaluation import shapes
 from assistant.evaluation.cases import Case, cases_from
+from search.connections import make_folder
 
 VERSION = 1
 
@@ -121,8 +122,7 @@ class Run:
     @classmethod
     def create(cls, folder: Path, head: Head, cases: Sequence[Case]) -> Run:
         """A new run in a folder that holds none (0700, its files 0600)."""
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (folder / "recordings").mkdir(exist_ok=True, mode=0o700)
+        make_folder(folder / "recordings")
         lines = [json.dumps(case.given, ensure_ascii=False) for case in cases]
         settings.write_private(folder / "cases.jsonl", "\n".join(lines) + "\n")
         # What opens a run is written last: a folder without it is no run.

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from assistant import settings
 from assistant.errors import HistoryError
 from search.connections import make_folder, transaction
 
@@ -77,7 +78,7 @@ def place() -> Path:
     """Where conversations are kept: ARCHIVIST_HISTORY, else the platform's place for data."""
     named = os.environ.get("ARCHIVIST_HISTORY")
     if named:
-        return Path(named).expanduser()
+        return settings.from_home(named)
     from platformdirs import user_data_path
 
     return user_data_path("archivist") / "conversations.db"

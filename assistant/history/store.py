@@ -121,7 +121,8 @@ class History:
             self._write_items(kept, items, _same_items(known.items, items))
             newest = self._insert_turn(kept, len(said), turn, filters, record)
             sql = "UPDATE sessions SET model = ?, base_url = ?, last = ?, revision = revision + 1 WHERE id = ? RETURNING revision"
-            revision = self._connection.execute(sql, (turn.model, base_url, _utc(turn.at), kept)).fetchone()[0]
+            about = (settings.redact(turn.model), settings.redact(base_url))
+            revision = self._connection.execute(sql, (*about, _utc(turn.at), kept)).fetchone()[0]
         self._libraries[kept] = self._libraries[session_id]
         self._known[kept] = _Known(revision, newest, said, items)
         return kept
@@ -158,9 +159,11 @@ class History:
 
     def find(self, which: str) -> Session:
         """The conversation with an id, a name or the beginning of a name. Raises HistoryError, which names the nearest."""
-        wish = folded(which.strip())
+        wish = folded(clean(which).strip())  # as names are kept; what a shell could not decode is in none of them
         if wish.isascii() and wish.isdigit():
-            rows = self._rows(f"SELECT {_COLUMNS} FROM sessions s WHERE s.id = ?", (min(int(wish), 2**63 - 1),))
+            rows = self._rows(
+                f"SELECT {_COLUMNS} FROM sessions s WHERE s.id = ?", (min(int(wish.lstrip("0")[:19] or 0), 2**63 - 1),)
+            )
         else:
             rows = self._rows(f"SELECT {_COLUMNS} FROM sessions s WHERE s.folded_name = ?", (wish,))
             begins = "substr(s.folded_name, 1, length(?1)) = ?1 AND ?1 != ''"
@@ -295,7 +298,7 @@ class History:
         moment = _utc(turn.at)
         self._connection.execute(
             "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, '', ?, ?, 0)",
-            (session_id, *named, _library(library), turn.model, moment, moment),
+            (session_id, *named, _library(library), settings.redact(turn.model), moment, moment),
         )
 
     def _write_said(self, session_id: int, said: Sequence[Said], same: int) -> None:
@@ -312,7 +315,8 @@ class History:
     def _insert_turn(self, session_id: int, place: int, turn: Turn, filters: Filters, record: Mapping[str, Any]) -> int:
         question, answer = (settings.redact(clean(text)) for text in (turn.question, turn.checked.text))
         texts = [settings.redact(text) for text in (serial.filters_as_json(filters), serial.as_text(record))]
-        row = (session_id, place, _utc(turn.at), turn.model, question, answer, searching.searchable(question, answer), *texts)
+        model = settings.redact(turn.model)
+        row = (session_id, place, _utc(turn.at), model, question, answer, searching.searchable(question, answer), *texts)
         sql = f"INSERT INTO turns (session, {_TURN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         with closing(self._connection.execute(sql, row)) as cursor:
             return cursor.lastrowid or 0
@@ -361,7 +365,7 @@ def _agreeing(compared: Iterable[bool]) -> int:
 
 
 def _library(path: Path) -> str:
-    return to_text(str(path.expanduser().resolve()))
+    return to_text(str(settings.from_home(path).resolve()))
 
 
 def _utc(moment: str) -> str:

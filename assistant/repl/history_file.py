@@ -9,6 +9,7 @@ from pathlib import Path
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from assistant import settings
+from search.connections import make_folder
 
 _LONGEST = 4000  # characters of an input that are worth keeping
 _LARGEST = 1_000_000  # bytes of the file; beyond that its older half goes
@@ -30,7 +31,7 @@ def opened(*, keep: bool, unfolded: Callable[[str], str], say: Callable[[str], N
         return InMemoryHistory()
     file = path()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(file.parent)
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             os.fchmod(handle, 0o600)

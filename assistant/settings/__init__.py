@@ -11,10 +11,10 @@ from pathlib import Path
 
 from assistant.settings import reading
 from assistant.settings.instructions import own_instructions
-from assistant.settings.keys import KEY_NAMES, Key, find_key, redact, save_key
+from assistant.settings.keys import KEY_NAMES, Key, check_provider, find_key, redact, save_key
 from assistant.settings.libraries import library_file, library_name
 from assistant.settings.loading import Limits, Origin, Settings, load, own, usual, with_flags
-from assistant.settings.places import PROJECT_FILE, config_file, folder, project_file, write_private
+from assistant.settings.places import PROJECT_FILE, config_file, folder, from_home, project_file, write_private
 from assistant.settings.schema import SETTINGS, Setting, Value, dotted, find
 from assistant.settings.writing import save, set_value, template, unset
 
@@ -40,11 +40,13 @@ __all__ = [
     "Setting",
     "Settings",
     "Value",
+    "check_provider",
     "config_file",
     "dotted",
     "find",
     "find_key",
     "folder",
+    "from_home",
     "library_file",
     "library_name",
     "load",

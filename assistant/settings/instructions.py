@@ -8,7 +8,8 @@ from pathlib import Path
 from assistant.cleaning import clean
 from assistant.errors import UsageError, UserError
 from assistant.settings.loading import Settings
-from assistant.settings.places import folder
+from assistant.settings.places import folder, from_home
+from assistant.settings.schema import short
 
 _MOST = 20_000  # characters
 
@@ -30,7 +31,7 @@ def own_instructions(settings: Settings, system: str | None = None, role: str | 
 
 
 def _text(given: str, beside: Path, said_by: str) -> str:
-    text = _read(beside / Path(given[1:]).expanduser(), said_by) if given.startswith("@") else given
+    text = _read(beside / from_home(given[1:]), said_by) if given.startswith("@") else given
     text = clean(text).strip()
     if len(text) > _MOST:
         raise UserError(f"{said_by}: got {len(text):,} characters, want at most {_MOST:,}", "each question pays for all of them")
@@ -49,6 +50,7 @@ def _read(path: Path, said_by: str) -> str:
 
 
 def _unknown(name: str, settings: Settings, said_by: str) -> UsageError:
+    name = short(name)
     near = difflib.get_close_matches(name, settings.roles, n=1, cutoff=0.5)
     known = f"; the roles are {', '.join(sorted(settings.roles))}" if settings.roles else ""
     meant = f"; did you mean {near[0]!r}?" if near else known

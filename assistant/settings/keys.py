@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.errors import UsageError, UserError
-from assistant.settings.places import folder, write_private
+from assistant.settings.places import changing, folder, read_small, write_private
 
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     # Google's own SDK prefers GOOGLE_API_KEY where both are set.
@@ -22,6 +22,8 @@ KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     "ollama": ("OLLAMA_API_KEY",),
     "other": ("ARCHIVIST_API_KEY",),
 }
+_LONGEST_PROVIDER = 12  # characters of a misspelt one
+_MOST = 100_000  # bytes
 _LEAST_SECRET = 8  # characters; shorter values would blot out ordinary text
 
 
@@ -47,17 +49,25 @@ def find_key(provider: str) -> Key | None:
     return Key(saved, str(folder() / "keys.json")) if saved else None
 
 
-def save_key(provider: str, value: str) -> Path:
-    """Keep a provider's key in keys.json. Raises UsageError for an unknown provider, UserError for an empty or unprintable key."""
+def check_provider(provider: str) -> None:
+    """Raise UsageError for a provider that takes no key."""
     if provider not in KEY_NAMES:
         near = difflib.get_close_matches(provider, KEY_NAMES, n=1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"provider: got {provider!r}, want one of {', '.join(KEY_NAMES)}{meant}")
+        # A long word in the provider's place may be the key.
+        got = repr(provider) if len(provider) <= _LONGEST_PROVIDER else "something long"
+        raise UsageError(f"provider: got {got}, want one of {', '.join(KEY_NAMES)}{meant}")
+
+
+def save_key(provider: str, value: str) -> Path:
+    """Keep a provider's key in keys.json. Raises UsageError for an unknown provider, UserError for an empty or unprintable key."""
+    check_provider(provider)
     value = value.strip()
     if not value or not value.isascii() or not value.isprintable() or " " in value:
         raise UserError("key: want one word of printable ASCII characters, as the provider shows it")
     path = folder() / "keys.json"
-    write_private(path, json.dumps({**_keys(), provider: value}, indent=1))
+    with changing():
+        write_private(path, json.dumps({**_keys(), provider: value}, indent=1))
     return path
 
 
@@ -76,7 +86,7 @@ def _secrets() -> list[str]:
 def _keys() -> dict[str, str]:
     path = folder() / "keys.json"
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        read = json.loads(read_small(path, _MOST))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError) as error:
@@ -88,4 +98,4 @@ def _keys() -> dict[str, str]:
     return {name: value for name, value in read.items() if isinstance(value, str)}
 
 
-__all__ = ["KEY_NAMES", "Key", "find_key", "redact", "save_key"]
+__all__ = ["KEY_NAMES", "Key", "check_provider", "find_key", "redact", "save_key"]

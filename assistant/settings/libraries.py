@@ -9,7 +9,8 @@ from pathlib import Path
 from assistant.errors import UsageError
 from assistant.settings import loading
 from assistant.settings.loading import Settings
-from assistant.settings.schema import looks_like_a_path
+from assistant.settings.places import from_home
+from assistant.settings.schema import looks_like_a_path, short
 
 
 def library_file(given: Path | str | None = None) -> Path:
@@ -42,7 +43,7 @@ def library_name(file: Path) -> str | None:
 
 
 def _file(text: str, said_by: str) -> Path:
-    path = Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own raises for a user that is not there
+    path = from_home(text)
     if path.is_dir():
         raise UsageError(f"{said_by}: {text!r} is a folder, want a file", "archivist index DIR puts a folder into a library")
     return path if looks_like_a_path(str(path)) else path.absolute()  # ./work must not become the name work
@@ -54,6 +55,7 @@ def _said_by(settings: Settings) -> str:
 
 
 def _unknown(name: str, settings: Settings, said_by: str) -> UsageError:
+    name = short(name)
     near = difflib.get_close_matches(name, settings.libraries, n=1, cutoff=0.5)
     known = f"; the libraries are {', '.join(sorted(settings.libraries))}" if settings.libraries else ""
     meant = f"; did you mean {near[0]!r}?" if near else known

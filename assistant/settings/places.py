@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PROJECT_FILE = ".archivist.toml"
@@ -15,7 +19,12 @@ def folder() -> Path:
     from platformdirs import user_config_path
 
     named = os.environ.get("ARCHIVIST_CONFIG_DIR")
-    return Path(named).expanduser() if named else user_config_path("archivist")
+    return from_home(named) if named else user_config_path("archivist")
+
+
+def from_home(path: str | os.PathLike[str]) -> Path:
+    """A path with ~ replaced; that of a user who is not there stays as it is, and will not be found."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path's own raises
 
 
 def config_file() -> Path:
@@ -35,9 +44,43 @@ def project_file(start: Path | None = None) -> Path | None:
     return None
 
 
+def read_small(path: Path, most: int, *, follow: bool = True) -> str:
+    """A text file of at most so many bytes, without the mark that some editors put in front. follow: whether a link is.
+
+    Raises OSError, also where a pipe or a device stands in the file's place, which is not waited for, and ValueError for what is
+    larger or no UTF-8.
+    """
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError(errno.EINVAL, "is no file")
+    with os.fdopen(opened, "rb") as file:
+        raw = file.read(most + 1)
+    if len(raw) > most:
+        raise ValueError(f"is larger than {most // 1000:,} kB")
+    return raw.decode("utf-8-sig")
+
+
+@contextmanager
+def changing() -> Iterator[None]:
+    """Alone while a file of settings or keys is read, changed and written: another program's change in between would be lost."""
+    from search.connections import make_folder
+
+    make_folder(folder())
+    handle = os.open(folder(), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a file system without locks is written as before
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, in a folder that only its owner can enter; old or new, nothing between."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    from search.connections import make_folder
+
+    make_folder(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
@@ -56,7 +99,7 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         device = os.stat(first).st_dev  # noqa: PTH116 - beside the next one
     except OSError:  # the current folder was removed: there is no project around it
         return
-    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - Path.home() raises where there is none
+    home = Path(os.path.realpath(from_home("~")))
     for place in (first, *first.parents):
         try:
             elsewhere = place == home or os.stat(place).st_dev != device  # noqa: PTH116 - a folder above may be locked
@@ -67,4 +110,4 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         yield place
 
 
-__all__ = ["PROJECT_FILE", "config_file", "folder", "project_file", "write_private"]
+__all__ = ["PROJECT_FILE", "changing", "config_file", "folder", "from_home", "project_file", "read_small", "write_private"]

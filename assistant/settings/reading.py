@@ -6,15 +6,14 @@ in full is an error and not passed over, since it may hold `local_only`.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from assistant.errors import UsageError, UserError
+from assistant.settings.places import read_small
 from assistant.settings.schema import BY_NAME, GROUPS, BadValueError, Value, check, check_key, dotted, unknown
 
 _MOST_OWN = 1_000_000  # bytes
@@ -25,37 +24,27 @@ _MEND = "archivist config edit opens it"
 
 def own(path: Path) -> dict[str, Value]:
     """The person's own settings; none when the file is not there. Raises UserError for a file that cannot be understood."""
+    return checked(own_text(path), path, _MEND)
+
+
+def own_text(path: Path) -> str:
+    """The person's file as it stands, "" when it is not there. Raises UserError for one that cannot be read."""
     try:
-        if path.stat().st_size > _MOST_OWN:
-            raise UserError(f"{path}: is larger than {_MOST_OWN // 1_000_000} MB", "mend or remove the file")
-        text = path.read_text(encoding="utf-8")
+        return read_small(path, _MOST_OWN)
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        return ""
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: cannot be read: {_why(error)}", "mend or remove the file") from error
-    return checked(text, path, _MEND)
 
 
 def project(path: Path) -> dict[str, Value]:
     """The settings of a project, as they stand: what it may set is decided elsewhere. Raises UserError."""
     mend = "mend or remove the file, or work in another folder"
     try:
-        # O_NONBLOCK: a pipe in the file's place would be waited for.
-        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
+        text = read_small(path, _MOST_PROJECT, follow=False)
+    except (OSError, ValueError) as error:
         why = "is a symbolic link, which is not followed" if path.is_symlink() else f"cannot be read: {_why(error)}"
         raise UserError(f"{path}: {why}", mend) from error
-    if not stat.S_ISREG(os.fstat(opened).st_mode):
-        os.close(opened)
-        raise UserError(f"{path}: is no file", mend)
-    with os.fdopen(opened, "rb") as file:
-        raw = file.read(_MOST_PROJECT + 1)
-    if len(raw) > _MOST_PROJECT:
-        raise UserError(f"{path}: is larger than {_MOST_PROJECT // 1000} kB", mend)
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: cannot be read: {_why(error)}", mend) from error
     return checked(text, path, mend)
 
 
@@ -153,4 +142,4 @@ def _why(error: Exception) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
-__all__ = ["checked", "lines", "own", "project"]
+__all__ = ["checked", "lines", "own", "own_text", "project"]

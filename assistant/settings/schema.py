@@ -125,7 +125,7 @@ def check(setting: Setting, value: object) -> Value:
         right = _text(setting.kind, value)
     if right is None:
         # An address may carry a key, and one that is pasted in the wrong place is not repeated either.
-        got = "something else" if setting.kind == "address" else _short(redact(repr(value)))
+        got = "something else" if setting.kind == "address" else short(redact(repr(value)))
         raise BadValueError(f"got {got}, want {_WANTS[setting.kind]}")
     return right
 
@@ -152,10 +152,10 @@ def check_key(setting: Setting, key: str) -> str:
     """A key of a table of a person's own keys: a name, or a folder. Raises UsageError."""
     if setting.entry == "NAME" and not _NAME.fullmatch(key):
         want = "letters, digits, - and _ (a name with a dot or a / would read as a path)"
-        raise UsageError(f"{setting.name}: got the name {_short(repr(key))}, want {want}")
+        raise UsageError(f"{setting.name}: got the name {short(repr(key))}, want {want}")
     if setting.entry == "FOLDER" and not _is_full_path(key):
         example = f"archivist config set {setting.name}.~/notes ..."
-        raise UsageError(f"{setting.name}: got {_short(repr(key))}, want a folder's {_WANTS['place'][2:]}", example)
+        raise UsageError(f"{setting.name}: got {short(repr(key))}, want a folder's {_WANTS['place'][2:]}", example)
     return key
 
 
@@ -163,13 +163,13 @@ def unknown(name: str) -> UsageError:
     """The error for a name that is no setting, with the nearest one."""
     head = name.partition(".")[0]
     if re.search(r"(?:^|[_.-])(?:api)?_?keys?$", name.lower()) or head.lower() in {"key", "keys"}:
-        return UsageError(f"{_short(name)}: keys are not kept among the settings", "archivist keys set PROVIDER")
+        return UsageError(f"{short(name)}: keys are not kept among the settings", "archivist keys set PROVIDER")
     last = {setting.name.rpartition(".")[2]: setting.name for setting in SETTINGS}
     names = [*BY_NAME, *GROUPS]
     near = difflib.get_close_matches(name, [*names, *last], n=1, cutoff=0.6) or difflib.get_close_matches(head, names, n=1)
     meant = f"; did you mean {last.get(near[0], near[0])!r}?" if near else ""
     return UsageError(
-        f"unknown setting {_short(redact(repr(name)))}{meant}", f"known are {', '.join(setting.shown for setting in SETTINGS)}"
+        f"unknown setting {short(redact(repr(name)))}{meant}", f"known are {', '.join(setting.shown for setting in SETTINGS)}"
     )
 
 
@@ -249,7 +249,8 @@ def _as_toml(key: str) -> str:
     return f'"{escaped}"'
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """What was given, as far as an error repeats it."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
@@ -267,5 +268,6 @@ __all__ = [
     "find",
     "from_words",
     "looks_like_a_path",
+    "short",
     "unknown",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.errors import UsageError, UserError
 from assistant.settings import reading
-from assistant.settings.places import config_file, write_private
+from assistant.settings.places import changing, config_file, write_private
 from assistant.settings.schema import SETTINGS, BadValueError, Setting, Value, check, dotted, expanded, find, from_words
 
 if TYPE_CHECKING:
@@ -34,22 +34,24 @@ def save(name: str, value: Value) -> Path:
     setting, key = find(name)
     check(setting, value)
     path = config_file()
-    document = _document(path)
-    _put(document, setting, key, list(value) if isinstance(value, tuple) else value)
-    _write(path, document, checked=True)
+    with changing():
+        document = _document(path)
+        _put(document, setting, key, list(value) if isinstance(value, tuple) else value)
+        _write(path, document, checked=True)
     return path
 
 
 def unset(name: str) -> Path:
     """Take a value out of the file; one that is no setting may be taken out, too. Raises UsageError when it is not there."""
     path = config_file()
-    document = _document(path)
-    table, key = _place(name, document)
-    if table is None or key not in table:
-        find(name)
-        raise UsageError(f"{name} is not set in {path}", "archivist config lists what is set and where")
-    del table[key]
-    _write(path, document, checked=False)
+    with changing():
+        document = _document(path)
+        table, key = _place(name, document)
+        if table is None or key not in table:
+            find(name)
+            raise UsageError(f"{name} is not set in {path}", "archivist config lists what is set and where")
+        del table[key]
+        _write(path, document, checked=False)
     return path
 
 
@@ -71,13 +73,11 @@ def _document(path: Path) -> TOMLDocument:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
+    text = reading.own_text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         tomllib.loads(text)
         return tomlkit.parse(text)
-    except (FileNotFoundError, NotADirectoryError):
-        return tomlkit.document()
-    except (OSError, ValueError, RecursionError, TOMLKitError) as error:
+    except (ValueError, RecursionError, TOMLKitError) as error:
         reading.own(path)  # says the same with its line
         raise UserError(f"{path}: cannot be read: {error}", _MEND) from error
 

@@ -133,6 +133,11 @@ def test_what_the_settings_withhold_is_withheld_from_programs_too(library: Libra
         file.unlink()
 
 
+def test_one_text_in_place_of_a_list_is_refused_where_its_letters_would_withhold_nothing(library: Library) -> None:
+    with pytest.raises(UserError, match="local_only: got the text 'private'"):
+        Assistant(library, Scripted([], capabilities=CLOUD), local_only="private")
+
+
 @pytest.mark.parametrize(("model", "said"), [("offlin", "want PROVIDER:MODEL"), ("gemini:", "want gemini:NAME")])
 def test_a_model_that_is_not_understood_is_refused_at_once(library: Library, model: str, said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):

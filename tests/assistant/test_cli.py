@@ -750,6 +750,43 @@ def test_output_that_cannot_be_written_exits_1_with_the_reason(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("search gateway --mode keyword", 0, ""),
+        ("ask -m offline --json", 2, "give a question"),
+        ("", 2, "Usage: archivist"),
+        ("keys set openrouter", 1, "key: want one word"),
+        ("chat -m offline", 0, ""),
+    ],
+)
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
+def test_a_stream_that_was_closed_is_nothing_to_read_and_nobody_to_tell(
+    notes: Path, archivist: Archivist, library_file: Path, tmp_path: Path, command: str, code: int, said: str, closed: str
+) -> None:
+    archivist("index", notes)
+    line = f"{shlex.join(command_line(*command.split()))} {closed}"
+    env = environment(ARCHIVIST_LIBRARY=str(library_file), ARCHIVIST_CONFIG_DIR=str(tmp_path))
+    done = subprocess.run(
+        line, shell=True, capture_output=True, text=True, cwd=ROOT, env=env, check=False, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr or "2>&-" in closed
+    assert done.stdout or not command.startswith("search")
+
+
+@pytest.mark.parametrize("command", ["--help", "search --help", "config"])
+def test_whoever_reads_nothing_at_all_is_not_bothered_either(command: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command_line(*command.split()), stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, env=environment(), check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_the_day_that_is_given_stands_above_the_one_that_is_set(
     archivist: Archivist, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,6 +132,14 @@ def test_get_prints_the_value_alone(archivist: Archivist) -> None:
     assert len(json.loads(archivist("config", "get", "roles", "--json").out)["settings"]) == 1
 
 
+@pytest.mark.parametrize("pattern", ["..", "a/{b,c}", "[ab*", "!open"])
+def test_a_pattern_that_would_stop_every_question_is_not_saved(archivist: Archivist, pattern: str) -> None:
+    done = archivist("config", "set", "local_only", "hr", pattern)
+    assert (done.code, "local_only: got" in done.err) == (2, True)
+    assert archivist("config", "get", "local_only").code == 0  # the default, which is none
+    assert archivist("config", "get", "local_only").out == ""
+
+
 @pytest.mark.parametrize("name", ["model", "libraries", "libraries.work"])
 def test_get_of_what_is_not_set_says_so_and_ends_with_1(archivist: Archivist, name: str) -> None:
     assert archivist("config", "get", name) == Done(1, "", f"{name} is not set\n")

@@ -248,6 +248,40 @@ def test_files_that_others_can_read_are_closed_by_the_fix(keys: None, sound: Pat
     assert (check["state"], check["fix"]) == ("warning", f"chmod 700 {settings.folder()}")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('role = "nope"', "no role is named 'nope'"),
+        ('[roles]\nbrief = "@gone.md"', "gone.md cannot be read"),
+        ('library = "nope"', "no library is named 'nope'"),
+        ('local_only = ["../x"]', "local_only: got '../x'"),
+    ],
+)
+def test_settings_that_would_stop_a_question_fail(text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.write_private(settings.config_file(), text)
+    code, found = looked(capsys)
+    check = found["Keys and private files: settings"]
+    assert code == 1
+    assert (check["state"], check["fix"]) == ("failed", "archivist config edit")
+    assert said in check["finding"]
+
+
+def test_what_each_pattern_withholds_is_told(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "Keys and private files: local_only"
+    settings.save("local_only", ("a.md", "secrte"))
+    check = looked(capsys, "-l", sound)[1][name]
+    assert (check["state"], check["finding"]) == ("ok", "a.md withholds 1 document; secrte withholds 0 documents")
+    settings.save("local_only", ("secrte",))
+    assert looked(capsys, "-l", sound)[1][name]["state"] == "warning"
+
+
+def test_a_place_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
+    check = looked(capsys)[1]["Places: state"]
+    assert check["state"] == "warning"
+    assert "/dev/null is no folder" in check["finding"]
+
+
 def test_conversations_that_cannot_be_read_or_that_others_can_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -198,6 +198,10 @@ def test_conversations_are_found_by_id_name_and_beginning_and_typos_get_the_near
     for which, meant in (("tidse", "did you mean 'Tides'"), ("999", "no conversation '999'"), ("", "no conversation")):
         with pytest.raises(HistoryError, match=meant):
             history.find(which)
+    for which in ("\udcff", "\x00", "9" * 5000, f"{session}{'0' * 30}"):
+        with pytest.raises(HistoryError, match="no conversation"):
+            history.find(which)
+    assert history.find(f"{'0' * 30}{session}").id == session
     kept(history, library, "tide?", name="Tidal waves")
     with pytest.raises(HistoryError, match="2 names of conversations begin"):
         history.find("tid")

@@ -177,6 +177,17 @@ def test_a_download_tells_how_far_it_is_and_what_to_do_next(pulled: Callable[...
     ]
 
 
+@pytest.mark.parametrize("total", [-5, 10**400, 0])
+def test_a_size_that_cannot_be_is_none(pulled: Callable[..., tuple[int, str]], total: int) -> None:
+    code, said = pulled(steps({"status": "pulling", "total": total, "completed": 10**401}, {"status": "success"}))
+    assert (code, said.splitlines()[:2]) == (0, ["pulling", "success"])
+
+
+def test_no_more_than_all_is_ever_there(pulled: Callable[..., tuple[int, str]]) -> None:
+    said = pulled(steps({"status": "pulling", "total": 1_000_000, "completed": 5_000_000}, {"status": "success"}))[1]
+    assert said.splitlines()[0] == "pulling 100 % of 1 MB"
+
+
 def test_a_quiet_download_says_nothing(pulled: Callable[..., tuple[int, str]]) -> None:
     assert pulled(steps(*LAYER, {"status": "success"}), quiet=True) == (0, "")
 

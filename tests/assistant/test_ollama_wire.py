@@ -640,6 +640,7 @@ def test_the_host_of_the_environment_is_taken(monkeypatch: pytest.MonkeyPatch) -
         ("127.0.0.1", "qwen3:8b", True, True),
         ("localhost:1", "gpt-oss:120b-cloud", False, False),
         ("localhost", "glm:cloud", False, False),
+        ("localhost", "GLM:Cloud ", False, False),
         ("box", "qwen3:8b", False, True),
         ("https://ollama.com", "gpt-oss:120b", False, False),
     ],
@@ -650,6 +651,15 @@ def test_what_leaves_the_machine_is_not_local(host: str, model: str, local: bool
     assert (found.capabilities.price is not None) == free
     assert (asked(found, QUESTION)[1].usage.cost == 0) == free
     assert ("options" in found.body(QUESTION)) == free
+
+
+@pytest.mark.parametrize("more", [{"remote_host": "https://ollama.com:443"}, {"remote_model": "gpt-oss:120b", "model_info": 7}])
+def test_a_copy_of_a_cloud_model_under_another_name_is_not_local(more: dict[str, Any]) -> None:
+    found = backend(serve(show=shown("tools", **more)), "mine")
+    assert not found.capabilities.local
+    assert found.capabilities.price is None
+    assert asked(found, QUESTION)[1].usage.cost is None
+    assert "options" not in found.body(QUESTION)
 
 
 @pytest.mark.parametrize(

@@ -293,3 +293,15 @@ def table() -> list[str]:
 
 def test_the_documentation_lists_every_setting_as_the_schema_has_it() -> None:
     assert "\n\n" + "\n".join(table()) + "\n\n" in DOCUMENTATION.read_text("utf-8")
+
+
+def test_the_home_of_a_user_who_is_not_there_is_a_path_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="--system: ~nobody-here/x cannot be read"):
+        settings.own_instructions(settings.Settings(), "@~nobody-here/x")
+    monkeypatch.setenv("ARCHIVIST_CONFIG_DIR", "~nobody-here/x")
+    assert settings.config_file() == Path("~nobody-here/x/config.toml")
+
+
+def test_every_folder_that_is_made_for_a_private_file_is_private(tmp_path: Path) -> None:
+    settings.write_private(tmp_path / "a" / "b" / "file", "x")
+    assert [(tmp_path / place).stat().st_mode & 0o777 for place in ("a", "a/b", "a/b/file")] == [0o700, 0o700, 0o600]

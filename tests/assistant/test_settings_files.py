@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import tomllib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -61,6 +64,44 @@ def test_a_file_that_is_no_text_or_far_too_large_is_refused(config: Path, conten
     config.write_bytes(content)
     with pytest.raises(UserError, match=r"config\.toml: "):
         settings.own()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir])
+@pytest.mark.parametrize("name", ["config.toml", "keys.json"])
+def test_what_is_no_file_is_neither_waited_for_nor_read_without_end(
+    config: Path, make: Callable[[Path], object], name: str
+) -> None:
+    config.parent.mkdir()
+    make(config.parent / name)
+    use: dict[str, list[Callable[[], object]]] = {
+        "config.toml": [settings.own, lambda: settings.save("trace", True), lambda: settings.unset("trace")],
+        "keys.json": [lambda: settings.find_key("openrouter"), lambda: settings.redact("x")],
+    }
+    for do in use[name]:
+        with pytest.raises(UserError, match=name):
+            do()
+
+
+def test_a_file_that_is_far_too_large_is_not_parsed_to_set_something_in_it(config: Path) -> None:
+    settings.write_private(config, "#" * 2_000_000)
+    with pytest.raises(UserError, match="is larger than"):
+        settings.save("trace", True)
+
+
+def test_what_is_saved_at_the_same_moment_is_all_kept(config: Path) -> None:
+    names = [f"r{number}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: settings.save(f"roles.{name}", "x"), names))
+        list(pool.map(lambda provider: settings.save_key(provider, f"sk-{provider}-0123456789"), settings.KEY_NAMES))
+    assert set(settings.own().roles) == set(names)
+    assert all(settings.find_key(provider) for provider in settings.KEY_NAMES)
+
+
+def test_the_mark_that_some_editors_put_in_front_is_no_error(config: Path) -> None:
+    settings.write_private(config, '\ufeffmodel = "offline"\n')
+    assert settings.own().model == "offline"
+    settings.save("trace", True)
+    assert (settings.own().model, settings.own().trace) == ("offline", True)
 
 
 def test_a_key_that_was_put_into_the_file_is_not_repeated(config: Path) -> None:

@@ -641,3 +641,25 @@ def test_httpx_is_imported_here_alone() -> None:
         if re.search(r"^\s*(import|from) httpx\b", path.read_text("utf-8"), re.MULTILINE)
     ]
     assert users == ["transport.py"]
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("localhost.", False),
+        ("model.localhost", False),
+        ("localhost.example", False),
+        ("127.0.0.1.example", False),
+        ("127.1", False),
+        ("0.0.0.0", False),
+        ("::ffff:8.8.8.8", False),
+        ("169.254.169.254", False),
+        ("", False),
+    ],
+)
+def test_this_machine_is_what_needs_no_name_server(host: str, here: bool) -> None:
+    assert transport.is_loopback(host) is here

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -352,6 +354,53 @@ def test_lines_of_a_withheld_document_are_not_attached(library: Library) -> None
     assert backend.requests == []
     turn_of(conversation, "what is this?", "The gateway had timeouts.\nThe cache had timeouts and was slow.\n")
     assert len(backend.requests) == 1
+
+
+PAYROLL = "name,street,iban,salary\nMara Winter,Lindenallee 24 in Hamburg,DE89370400440532013000,81234\n"
+PASSWORDS = "# Passwords\n\nrouter: hunter2xyz\nwifi: correct horse\nsafe: 44-12-91\n"
+OFFER = (
+    "---\nmost we would pay: 130000 euros to Acme by the end of May\n---\n"
+    "# Offer\n\nAcme gets 120000 euros in May, said Otto,\nno more.\n"
+)
+SHORT = "The door: 4711 0815\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "attached"),
+    [
+        ("payroll.csv", PAYROLL, PAYROLL),
+        ("payroll.csv", PAYROLL, PAYROLL.splitlines()[1]),
+        ("passwords.md", PASSWORDS, PASSWORDS),
+        ("passwords.md", PASSWORDS, PASSWORDS.replace("\n", "\r\n> ")),
+        ("offer.md", OFFER, "12: log\n13: Acme gets 120000 euros in May, said Otto,\n14: end\n"),
+        ("offer.md", OFFER, "Acme gets 120000 euros\nin May,\nsaid Otto, no more."),
+        ("offer.md", OFFER, "we would pay: 130000 euros to Acme by the end of May"),
+        ("door.txt", SHORT, f"what is this?\n{SHORT}"),
+    ],
+)
+def test_a_withheld_file_is_known_again_however_it_is_attached(tmp_path: Path, path: str, text: str, attached: str) -> None:
+    write(tmp_path / "vault", {f"private/{path}": text, "open/other.md": "# Other\n\nAn open note about nothing at all.\n"})
+    upkeep.index(tmp_path / "library.db", [tmp_path / "vault"], StandIn())
+    backend = cloud(says("Done."))
+    with Library.open(tmp_path / "library.db", embedder=StandIn()) as library:
+        with pytest.raises(UserError, match="holds lines of documents that are withheld"):
+            turn_of(talk(library, backend), "what is this?", attached)
+        assert backend.requests == []
+        write(tmp_path / "vault", {f"open/{path}": text})
+        upkeep.index(tmp_path / "library.db", [tmp_path / "vault"], StandIn())
+    with Library.open(tmp_path / "library.db", embedder=StandIn()) as library:
+        turn_of(talk(library, backend), "what is this?", attached)  # what also stands in an open file is no secret
+
+
+def test_rows_of_a_withheld_workbook_are_not_attached(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in csv.reader(PAYROLL.splitlines()):
+        book.active.append(row)
+    (tmp_path / "vault" / "private").mkdir(parents=True)
+    book.save(tmp_path / "vault" / "private" / "payroll.xlsx")
+    upkeep.index(tmp_path / "library.db", [tmp_path / "vault"], StandIn())
+    with Library.open(tmp_path / "library.db", embedder=StandIn()) as library, pytest.raises(UserError, match="holds lines"):
+        turn_of(talk(library, cloud(says("Done."))), "what is this?", PAYROLL)
 
 
 # What changes

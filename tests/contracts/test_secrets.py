@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from assistant import cli, settings
 from search import Library
 
+ROOT = Path(__file__).parents[2]
 KEY = "sk-planted-0123456789abcdef"
 SAVED = "sk-saved-fedcba9876543210"
 
@@ -117,3 +120,30 @@ def test_settings_and_keys_are_private(home: Path, capfd: pytest.CaptureFixture[
     assert "OPENROUTER_API_KEY" in shown
     assert KEY not in shown
     assert repr(settings.find_key("openrouter")) == "Key(source='OPENROUTER_API_KEY')"
+
+
+@pytest.mark.parametrize("words", [["openrouter", KEY], ["openrouter", "--", KEY], [KEY], [KEY, KEY]])
+def test_a_key_that_is_typed_in_the_wrong_place_is_not_repeated(
+    home: Path, words: list[str], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENROUTER_API_KEY")
+    assert cli.run(["keys", "set", *words]) == 2
+    assert KEY not in "".join(capfd.readouterr())
+    assert files_with(home, KEY) == []
+
+
+def test_a_key_in_the_place_of_the_model_is_neither_shown_nor_kept(
+    home: Path, library: Path, server: list[httpx.Request], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["ask", "-m", f"openrouter:{KEY}", "--no-stream", "-l", str(library), "what waits?"]) == 0
+    assert cli.run(["models", "use", f"openrouter:{KEY}"]) == 0
+    assert cli.run(["history", "list"]) == 0
+    assert KEY not in "".join(capfd.readouterr())
+    assert [file for file in files_with(home, KEY) if Path(file).name != "config.toml"] == []
+
+
+def test_a_pipe_without_end_is_not_read_without_end(home: Path) -> None:
+    with Path("/dev/zero").open() as zeros:
+        command = [sys.executable, "-m", "assistant", "keys", "set", "openrouter"]
+        done = subprocess.run(command, stdin=zeros, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
+    assert (done.returncode, "key: want one word" in done.stderr) == (1, True)

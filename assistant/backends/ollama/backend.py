@@ -85,13 +85,15 @@ class Ollama:
         """As the server shows the model; asked for once. Its context length is the window that is used. Raises ProviderError."""
         if self._known is None:
             facts = self.server.facts(self.model)
+            if facts.elsewhere:
+                self._cloud, self._wire = True, replace(self._wire, num_ctx=None)
             window = self._wire.num_ctx and min(self._wire.num_ctx, facts.context_length or self._wire.num_ctx)
             self._wire = replace(self._wire, num_ctx=window, tools=facts.tools, thinking=facts.thinking, family=facts.family)
             self._known = Capabilities(
                 tools=facts.tools,
                 context_length=window or facts.context_length,
                 price=None if self._cloud else Price(0.0, 0.0),
-                local=self.server.runs_local(self.model),
+                local=self.server.runs_local(self.model, facts),
             )
         return self._known
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,23 +23,28 @@ from assistant.transport import address_of, is_loopback
 if TYPE_CHECKING:
     import ollama
 
-    from assistant.transport import Client, HttpRequest
+    from assistant.transport import Client, HttpRequest, HttpResponse
 
 DEFAULT_PORT = 11434
 CLOUD_HOST = "ollama.com"
 ASK_SECONDS = 15.0
 START_HINT = "start it with `ollama serve`, or set OLLAMA_HOST to where it listens"
-_CLOUD = re.compile(r"[-:]cloud$")
+_CLOUD = re.compile(r"[-:]cloud\s*$", re.IGNORECASE)
+_MOST_BYTES = 1 << 60
+_SHOW = "/api/show"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What a model can do. context_length: tokens that it was made for, None when the server does not say."""
+    """What a model can do. context_length: tokens that it was made for, None when the server does not say. elsewhere: the server
+    passes it on to another, which a copy of a cloud model under a name of the person's own does not show.
+    """
 
     tools: bool = True
     thinking: bool = False
     context_length: int | None = None
     family: str = ""
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +70,9 @@ class OllamaServer:
         self.key = key if self.cloud and self.url.startswith("https:") else ""
         self._client = client
 
-    def runs_local(self, model: str) -> bool:
+    def runs_local(self, model: str, facts: ModelFacts) -> bool:
         """Whether nothing leaves this machine: a server here, and none of the models that it passes on to the cloud."""
-        return self.loopback and not is_cloud(model)
+        return self.loopback and not is_cloud(model) and not facts.elsewhere
 
     def installed(self) -> tuple[str, ...]:
         """Names of the models on the server, newest first as it lists them. Raises ProviderError."""
@@ -77,12 +83,14 @@ class OllamaServer:
         """What a model can do. Raises ProviderError: 404 when it is not installed, with what is."""
         from pydantic import ValidationError
 
+        said: dict[str, Any] = {}
         try:
-            with self._asked(model) as client:
+            with self._asked(model, said=said) as client:
                 try:
                     shown = client.show(model)
                 except ValidationError:
-                    return ModelFacts()  # a server that leaves out what the package insists on: nothing is known
+                    # A server that leaves out what the package insists on: nothing is known but where it runs.
+                    return ModelFacts(elsewhere=_is_elsewhere(said))
         except ProviderError as error:
             raise self.with_installed(error) from None
         capabilities = shown.capabilities
@@ -91,13 +99,15 @@ class OllamaServer:
             thinking="thinking" in (capabilities or ()),
             context_length=_context(shown.modelinfo or {}),
             family=(shown.details.family if shown.details else "") or "",
+            elsewhere=_is_elsewhere(said),
         )
 
     def pull(self, model: str) -> Generator[PullProgress, None, None]:
         """Download a model; closing the iterator stops it. Raises ProviderError."""
         with self._asked(model, seconds=None) as client:
             for step in client.pull(model, stream=True):
-                yield PullProgress(one_line(step.status or "", 80), step.completed or 0, step.total or 0)
+                total = _bytes(step.total)
+                yield PullProgress(one_line(step.status or "", 80), min(_bytes(step.completed), total), total)
 
     def with_installed(self, error: ProviderError) -> ProviderError:
         """A "model not found" with the models that are there, and how to get the one that is not; other errors as they are."""
@@ -112,11 +122,17 @@ class OllamaServer:
         return error
 
     @contextmanager
-    def _asked(self, model: str = "", *, seconds: float | None = ASK_SECONDS) -> Iterator[ollama.Client]:
-        """A client of the package; what goes wrong with it becomes a ProviderError."""
+    def _asked(
+        self, model: str = "", *, seconds: float | None = ASK_SECONDS, said: dict[str, Any] | None = None
+    ) -> Iterator[ollama.Client]:
+        """A client of the package; what goes wrong with it becomes a ProviderError. said: takes what is shown of a model as it
+        came, because the package leaves out the fields that it does not know.
+        """
         import ollama
 
         options: dict[str, Any] = {"auth": self._authorized, "follow_redirects": False, "timeout": seconds}
+        if said is not None:
+            options["event_hooks"] = {"response": [partial(_note, said)]}
         if self._client is not None:
             options["transport"] = self._client._transport
         client = ollama.Client(host=self.url, trust_env=not self.loopback, **options)
@@ -153,6 +169,22 @@ class OllamaServer:
         if self.key:
             request.headers["authorization"] = f"Bearer {self.key}"
         return request
+
+
+def _bytes(sent: int | None) -> int:
+    return sent if sent is not None and 0 < sent < _MOST_BYTES else 0
+
+
+def _note(said: dict[str, Any], response: HttpResponse) -> None:
+    if response.request.url.path.endswith(_SHOW):
+        response.read()
+        with suppress(ValueError, RecursionError):
+            shown = response.json()
+            said.update(shown if isinstance(shown, dict) else {})
+
+
+def _is_elsewhere(said: Mapping[str, Any]) -> bool:
+    return bool(said.get("remote_host") or said.get("remote_model"))
 
 
 def refused(model: str, status: int | None, said: str) -> ProviderError:

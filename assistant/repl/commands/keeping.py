@@ -81,4 +81,4 @@ def write_new(path: Path, text: str) -> None:
 
 
 def _place(typed: str) -> Path:
-    return Path(typed.strip().strip("\"'")).expanduser()
+    return settings.from_home(typed.strip().strip("\"'"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from assistant import render, settings
 from assistant.repl import filtering
 from assistant.repl.commands.base import Next
@@ -80,7 +78,7 @@ def index(session: Session, typed: str) -> Next:
     """Bring the library in step with its folders, or with one that is named."""
     from assistant import index_command
 
-    places = [Path(typed.strip("\"'")).expanduser()] if typed else []
+    places = [settings.from_home(typed.strip("\"'"))] if typed else []
     session.await_model()
     index_command.run(
         places,
