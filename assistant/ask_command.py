@@ -21,6 +21,7 @@ from assistant.errors import UsageError, UserError
 from assistant.events import BlockFinished, CallFinished, Event, Notice, StepStarted, TextPiece
 from assistant.history import resuming
 from assistant.loop import WITHOUT_TOKENS, Limits
+from assistant.markdown import write_markdown
 from assistant.options import library_path
 from assistant.recording import Recorder
 from assistant.scoping import scope_words
@@ -134,7 +135,8 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
     def ask(self, question: str, beside: Attached | None = None) -> Turn:
         """Ask, show what happens, keep the turn."""
         attached = self._attached(beside) if beside else ""
-        shown = answer_view.Answer(render.out(), live=not self._options.as_json and render.out().interactive)
+        rich = render.out().interactive and not self._options.as_json
+        shown = answer_view.Answer(render.out(), live=rich, writer=write_markdown if rich else answer_view.write_text)
         turn = self._consume(self._conversation.ask(question, attached), shown)
         if self._keeper is not None:
             snapshot = self._conversation.snapshot()

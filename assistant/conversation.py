@@ -309,6 +309,8 @@ class Conversation:
             results=(
                 *(call.ran.result.content for call in seen.calls if not call.ran.result.is_error),
                 self._today.isoformat(),
+                # The days that rules made of "in November": no model wrote them.
+                *(seen.notices if self._backend.name == "offline" else ()),
                 *told,
             ),
             stored_text=self._stored_text,

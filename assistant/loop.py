@@ -33,7 +33,7 @@ from assistant.streaming import Interrupted, pieces
 from assistant.tools import Toolbox
 from assistant.window import Window
 
-_LAST_SECONDS = 60.0  # what the last request may take after the turn's own seconds are over
+_LEAST_SECONDS, _LAST_SECONDS = 10.0, 60.0  # what the last request may take: as long as the limit of seconds, within these bounds
 _TRIES = 3  # of one request, each shorter than the one before
 WITHOUT_TOKENS = frozenset({"offline", "replay"})  # no model is asked: there are none to be counted
 _ESTIMATED = "the model does not say how many tokens it used: for the limit they are estimated, four characters to one"
@@ -103,9 +103,10 @@ class Loop:
         if stop.reason == "failed":
             yield Notice(stop.detail)
         elif stop.reason != "answered":
-            within = f", within {_LAST_SECONDS:.0f} seconds" if stop.reason == "seconds" else ""
+            seconds = max(_LEAST_SECONDS, min(_LAST_SECONDS, self._limits.seconds or _LAST_SECONDS))
+            within = f", within {seconds:g} seconds" if stop.reason == "seconds" else ""
             yield Notice(f"{stop.detail}; asking for the best answer from what was found{within}")
-            yield from self._last_request(before)
+            yield from self._last_request(before, seconds)
         yield Ended(stop, tuple(self._new), self._usage, self._steps, self._clock() - started)
 
     @property
@@ -239,11 +240,11 @@ class Loop:
             answers = tuple(results[call.id].ran.result for call in message.calls)
             self._new += [message, Message("tool", results=answers)]
 
-    def _last_request(self, before: Sequence[Message]) -> Iterator[Event]:
+    def _last_request(self, before: Sequence[Message], seconds: float) -> Iterator[Event]:
         """After a limit: ask once more for the best answer, with no call allowed. Without one the turn has no answer."""
         request = yield from self._fitted(before, *self._new, Message("user", LAST_REQUEST), may_call=False)
         try:
-            reply = yield from self._send(request, self._clock() + _LAST_SECONDS)
+            reply = yield from self._send(request, self._clock() + seconds)
         except (ProviderError, Interrupted) as error:
             yield Notice(f"the last request failed: {error}")
             return

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from search.errors import FilterError
+
 if TYPE_CHECKING:
     from search.tables.models import TableDraft
 
@@ -168,6 +170,13 @@ class Filters:
     documents: frozenset[int] | None = None
     within: Filters | None = None
     hidden: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse one text in place of several, whose letters would be the values. Raises FilterError."""
+        for name in ("category", "tags", "source", "format", "author", "language", "hidden"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise FilterError(f"{name}: got the text {value!r}, want a tuple of texts", f"({value!r},)")
 
 
 @dataclass(frozen=True, slots=True)

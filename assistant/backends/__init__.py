@@ -35,7 +35,7 @@ def chosen() -> Choice | None:
     if from_environment:
         return Choice(from_environment, "from ARCHIVIST_MODEL")
     saved = settings.saved_model()
-    return Choice(saved, "saved with archivist models use") if saved else None
+    return Choice(saved, "saved in the settings") if saved else None
 
 
 def choose(named: str | None) -> Choice:

@@ -85,7 +85,8 @@ def _hint(error: click.ClickException) -> str:
             return f'options come after the command or the question: archivist "how do we rotate keys?" {error.option_name} ...'
         return 'words that begin with "-" go after --: archivist search -- "-staging"'
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
-        return 'several words go in quotes: archivist search "gateway timeout"'
+        named = error.ctx.info_name if error.ctx is not None else ""
+        return f'several words go in quotes: archivist {named} "gateway timeout"' if named in {"search", "ask"} else ""
     return ""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -94,10 +95,12 @@ def from_library(library: Library, count: int, today: date | None = None) -> lis
     holding_tables = {table.document_id for table in library.tables.describe()}  # their text is a description of our own
     documents = [document for document in _documents(library) if document.id not in holding_tables]
     ways = [list(_of_headings(library, documents)), list(_of_sentences(library, documents)), list(_of_tables(library))]
+    asked = Counter(row["question"] for found in ways for row in found)
+    ways = [[row for row in found if asked[row["question"]] == 1] for found in ways]  # else one document is right of several
     for found in ways:
         found.sort(key=lambda row: str(row["id"]))  # a digest: no folder comes before another
     mixed = [found[place] for place in range(max(map(len, ways))) for found in ways if place < len(found)]
-    chosen = list({row["question"]: row for row in mixed}.values())[:count]
+    chosen = mixed[:count]
     if not chosen:
         raise UserError("the library holds no heading, sentence or table to ask about", "archivist index DIR adds documents")
     return [{**row, **({"today": today.isoformat()} if today else {})} for row in chosen]

@@ -30,16 +30,26 @@ def meant(which: str | None, library: Path | None, usual: Path) -> Session:
         raise UserError("no conversation is kept yet", 'archivist ask "how do we rotate keys?" begins one')
     with History.open() as history:
         if which is not None:
-            session = history.find(which)
-            if library is not None and settings.from_home(library).resolve() != session.library:
-                raise UsageError(
-                    f"conversation {session.id} is about {session.library}, not {library}", f"--library {session.library}"
-                )
-            return session
+            return _with_library(history.find(which), library)
         found = history.sessions(1, library or usual)
     if not found:
         raise UserError(f"no conversation about {library or usual} is kept yet", "archivist history lists those about others")
     return found[0]
+
+
+def _with_library(session: Session, library: Path | None) -> Session:
+    """A conversation with the library that is there: its own, or where that has gone, the one that is given."""
+    given = settings.from_home(library).resolve() if library is not None else session.library
+    if session.library.exists():
+        if given != session.library:
+            raise UsageError(f"conversation {session.id} is about {session.library}, not {library}", f"--library {session.library}")
+        return session
+    if library is None:
+        raise UserError(
+            f"conversation {session.id} is about {session.library}, which is not there any more",
+            f"where the library has moved: archivist ask --resume {session.id} -l FILE",
+        )
+    return replace(session, library=given)
 
 
 def opened(library: Library, kept: Kept) -> tuple[Snapshot, tuple[str, ...]]:

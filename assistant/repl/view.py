@@ -14,7 +14,7 @@ from assistant import answer_view, render, settings
 from assistant.conversation import Answered, Turn
 from assistant.errors import UserError
 from assistant.events import BlockFinished, CallFinished, CallStarted, Event, Notice, StepFinished, StepStarted
-from assistant.repl import markdown
+from assistant.markdown import write_markdown
 from assistant.spinner import Spinner
 
 _FIRST = ("query", "text", "key", "path", "sql", "expression", "table")  # the argument that says the most, shown bare
@@ -100,15 +100,6 @@ class TurnView:
             render.err().write()
             render.err().stream.flush()
         self._noted = False
-
-
-def write_markdown(text: str, terminal: render.Terminal) -> None:
-    """Write a block of Markdown that a model wrote, harmless and without keys; an empty line parts it from one before."""
-    if text.startswith("\n"):
-        terminal.write()
-    shown = render.safe(settings.redact(text.strip("\n")))
-    for line in markdown.lines(shown, width=terminal.width, styled=terminal.styled):
-        terminal.write(line)
 
 
 def call_line(event: CallFinished, terminal: render.Terminal) -> str:

@@ -15,7 +15,7 @@ from search.tables.conditions import NUMBERS, Scalar, comparable
 from search.tables.models import Column, ResultSet, Table, Value
 from search.tables.names import column_named, quoted
 from search.tables.periods import DATED
-from search.tables.query import Filter, TableQuery, counting_without_each_filter
+from search.tables.query import Filter, TableQuery, counting_without
 from search.tables.statements import read_statement
 
 Run = Callable[[str, Sequence[Value], int], ResultSet]  # SQL, its parameters, how many rows to return
@@ -31,11 +31,12 @@ def why_nothing_passes(query: TableQuery, table: Table, run: Run) -> list[str]:
     """Why no row passes the filters of a query that compiles; also when its aggregates then gave a row all the same."""
     if not query.filters:
         return [f"{table.name} has no rows"] if not table.rows else [f"{table.name} has {table.rows} rows, and none was asked for"]
-    sql, parameters = counting_without_each_filter(query, table)
+    groups = _ranges_together(query, table)
+    sql, parameters = counting_without(query, table, groups)
     rows, *without = (int(count or 0) for count in run(sql, parameters, 1).rows[0])
     if not rows:
         return [f"{table.name} has no rows"]
-    labels = [_label(wish, table) for wish in query.filters]
+    labels = [_label([query.filters[at] for at in group], table) for group in groups]
     if len(labels) == 1:
         why = [f"none of the {rows} rows of {table.name} passes {labels[0]}"]
     else:
@@ -77,8 +78,18 @@ def _near_columns(text: str, columns: Iterable[tuple[Table, Column]]) -> Iterato
             yield f"{table.name}.{column.name} {hint}"
 
 
-def _label(wish: Filter, table: Table) -> str:
-    return f"the filter on {column_named(wish.column, table, 'filters').name} ({' '.join(wish.op.split())})"
+def _ranges_together(query: TableQuery, table: Table) -> list[list[int]]:
+    """The numbers of the filters: each alone, but the bounds of one column together, as a month is one wish and not two."""
+    groups: dict[object, list[int]] = {}
+    for at, wish in enumerate(query.filters):
+        bound = wish.op.strip() in {"<", "<=", ">", ">="}
+        groups.setdefault(column_named(wish.column, table, "filters").name if bound else at, []).append(at)
+    return list(groups.values())
+
+
+def _label(wishes: Sequence[Filter], table: Table) -> str:
+    name = column_named(wishes[0].column, table, "filters").name
+    return f"the filter{'s' if len(wishes) > 1 else ''} on {name} ({', '.join(' '.join(wish.op.split()) for wish in wishes)})"
 
 
 def _hint(wish: Filter, column: Column, table: Table, run: Run) -> str:

@@ -106,16 +106,16 @@ def counting(query: TableQuery, table: Table) -> tuple[str, Parameters]:
     return f"SELECT COUNT(*) FROM ({plan.select()})", plan.parameters
 
 
-def counting_without_each_filter(query: TableQuery, table: Table) -> tuple[str, Parameters]:
-    """A SELECT of one row: how many rows the table has, then how many pass when the first filter is left out, the second, ...
+def counting_without(query: TableQuery, table: Table, groups: Sequence[Sequence[int]]) -> tuple[str, Parameters]:
+    """A SELECT of one row: how many rows the table has, then how many pass when the first group of filters is left out, ...
 
-    Raises QueryError.
+    groups: numbers of filters. Raises QueryError.
     """
     conditions = _conditions(query, table)
     counts = [f"(SELECT COUNT(*) FROM {quoted(table.name)})"]
     parameters: list[Value] = []
-    for left_out in range(len(conditions)):
-        where, values = _where([each for at, each in enumerate(conditions) if at != left_out])
+    for left_out in groups:
+        where, values = _where([each for at, each in enumerate(conditions) if at not in left_out])
         counts.append(f"(SELECT COUNT(*) FROM {quoted(table.name)}{where})")
         parameters += values
     return f"SELECT {', '.join(counts)}", tuple(parameters)
@@ -305,6 +305,6 @@ __all__ = [
     "TableQuery",
     "compiled",
     "counting",
-    "counting_without_each_filter",
+    "counting_without",
     "table_named",
 ]

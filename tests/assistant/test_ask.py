@@ -169,7 +169,7 @@ def test_a_saved_model_is_used_and_other_settings_stay(capsys: pytest.CaptureFix
     path.write_text("# mine\n" + path.read_text())
     assert backends.choose(None).spec == "offline"
     assert run(capsys, "models", "use", "ollama/qwen3:8b")[0] == 0
-    assert backends.choose(None) == backends.Choice("ollama:qwen3:8b", "saved with archivist models use")
+    assert backends.choose(None) == backends.Choice("ollama:qwen3:8b", "saved in the settings")
     assert path.read_text().startswith("# mine")
     path.unlink()
 

@@ -59,6 +59,17 @@ def test_proposals_are_cases_of_headings_sentences_and_tables(library: Library) 
     assert len({case.question for case in cases}) == len(cases)
 
 
+def test_a_question_that_two_documents_answer_alike_is_not_proposed(
+    write: Callable[[str, str], Path], indexed: Callable[[], Library]
+) -> None:
+    for day in ("01", "02"):
+        write(f"meetings/{day}.md", f"# Team meeting\n\n## Decisions\n\nOn day {day} the team decided to go on as before.")
+    with indexed() as library:
+        questions = [row["question"] for row in from_library(library, 20)]
+    assert not any("Decisions (Team meeting)" in question for question in questions)
+    assert any("On day 02" in question for question in questions)
+
+
 def test_as_many_as_asked_and_the_same_each_time(library: Library) -> None:
     assert len(from_library(library, 3)) == 3
     assert from_library(library, 5) == from_library(library, 5)

@@ -14,6 +14,7 @@ from assistant import render
 from assistant.answer_view import as_object
 from assistant.backends import resolve
 from assistant.conversation import Conversation
+from assistant.errors import UsageError, UserError
 from assistant.history import History, Kept, resuming
 from assistant.messages import Message, Origin, Reply, ToolCall
 from search import Filters, Library, upkeep
@@ -138,3 +139,17 @@ def test_an_answer_of_a_resumed_conversation_is_as_that_of_one_that_went_on(libr
     history.add(session, ask(one, "tide?"), one.snapshot(), Filters())
     other, _ = resumed(library, history.load(session))
     assert as_object(ask(one, "limit?")) == as_object(ask(other, "limit?"))
+
+
+def test_a_conversation_goes_on_where_its_library_has_moved_to(
+    library: Library, talked: Kept, library_file: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere.db"
+    with pytest.raises(UsageError, match=r"is about .*, not "):
+        resuming.meant("1", elsewhere, library_file)
+    library.close()
+    library_file.rename(elsewhere)
+    with pytest.raises(UserError, match="not there any more") as caught:
+        resuming.meant("1", None, library_file)
+    assert "--resume 1 -l FILE" in caught.value.hint
+    assert resuming.meant("1", elsewhere, library_file).library == elsewhere

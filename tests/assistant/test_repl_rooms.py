@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standin import StandIn
 
-from assistant import editor, render
+from assistant import editor, markdown, render
 from assistant.errors import UsageError, UserError
-from assistant.repl import copying, filtering, markdown, opening
+from assistant.repl import copying, filtering, opening
 from assistant.repl.warming import Warming
 from assistant.spinner import reminding
 from search import Condition, Filters, Library

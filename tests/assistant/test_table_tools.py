@@ -185,6 +185,14 @@ def test_nothing_says_how_many_each_filter_removes(ask: Asked) -> None:
     assert ask.ran("query_table", table="endpoints", filters=filters).output.evidence[0].key == value["key"]  # type: ignore[union-attr]
 
 
+def test_both_bounds_of_a_column_are_one_filter(ask: Asked) -> None:
+    bounds = [{"column": "queries", "op": ">=", "value": 100}, {"column": "queries", "op": "<", "value": 200}]
+    value = ask.value("query_table", table="endpoints", filters=bounds)
+    assert why(value)[0] == "none of the 4 rows of endpoints passes the filters on queries (>=, <)"
+    value = ask.value("query_table", table="endpoints", filters=[*bounds, {"column": "team", "op": "=", "value": "Nord"}])
+    assert why(value)[0].startswith("without the filters on queries (>=, <) ")
+
+
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [

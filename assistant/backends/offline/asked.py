@@ -257,6 +257,8 @@ def _read(question: Question, names: Names, phrase: _Phrase, asked: Asked, *, wh
         if _adjective(question, names, index, asked, kind=kind, labels=bool(category) or kind in GENERIC_KINDS):
             question.take_words(index, index)
             category = None if words[phrase.chain].lower in CODE_KINDS and asked.format else category
+        elif index in behind and words[index].lower not in question.stop_words:
+            break  # behind a verb, as in "notes mention Keiko", stands what to look for
     # A format before the first noun makes that noun a kind of file: "SQL code" are SQL files, whatever the folder.
     if category:
         asked.category.append(category)

@@ -106,11 +106,11 @@ def _listed(one: Conversation, question: str, width: int, terminal: render.Termi
 
 def _show(turn: Turn, session: Session) -> None:
     """The last question and answer of a conversation that goes on."""
-    from assistant.repl import view
+    from assistant.markdown import write_markdown
 
     out = render.out()
     out.write()
     out.write(out.style(render.cut(render.one_line(settings.redact(f"> {turn.question}")), out.width), "2"))
     out.write()
-    writer = view.write_markdown if session.rich else answer_view.write_text
+    writer = write_markdown if session.rich else answer_view.write_text
     answer_view.Answer(out, live=False, writer=writer).finish(turn)

@@ -12,6 +12,8 @@ import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from assistant import render, settings
+
 if TYPE_CHECKING:
     from rich.theme import Theme
 
@@ -67,6 +69,15 @@ def lines(text: str, *, width: int, styled: bool) -> list[str]:
     while kept and not kept[-1]:
         kept.pop()
     return kept
+
+
+def write_markdown(text: str, terminal: render.Terminal) -> None:
+    """Write a block of Markdown that a model wrote, harmless and without keys; an empty line parts it from one before."""
+    if text.startswith("\n"):
+        terminal.write()
+    shown = render.safe(settings.redact(text.strip("\n")))
+    for line in lines(shown, width=terminal.width, styled=terminal.styled):
+        terminal.write(line)
 
 
 def _indent(text: str) -> int:
