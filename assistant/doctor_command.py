@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from platformdirs import user_data_path
 
 from assistant import backends, doctor, render, settings
@@ -44,7 +42,7 @@ def _scene(library: str | None, embedder: str | None, base_url: str | None, *, o
         own = settings.own()
     except UserError:
         own = settings.Settings()
-        file = Path(library).expanduser() if library else user_data_path("archivist") / "library.db"
+        file = settings.at_home(library) if library else user_data_path("archivist") / "library.db"
     else:
         file = settings.library_file(library)
         choice = backends.chosen()

@@ -15,7 +15,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
-from assistant import prompts
+from assistant import prompts, settings
 from assistant.errors import UserError
 from assistant.messages import Message
 from assistant.search_tools import build
@@ -64,7 +64,7 @@ class Reach:
         if not said:
             return {}
         roots = self._library.count_documents(self._inside(guarded=guarded), "root", today=self._today)
-        texts = {Path(place).expanduser(): text for place, text in said.items()}
+        texts = {settings.at_home(place): text for place, text in said.items()}
         found = {}
         for root in map(Path, roots):
             named = (root, Path(os.path.realpath(root)), Path(root.name))
@@ -179,7 +179,7 @@ def _spellings(patterns: Sequence[str], roots: Sequence[Path]) -> tuple[str, ...
     """Patterns with ~ for the home folder, and full paths also as they run through the roots, where links lead there."""
     found = []
     for pattern in patterns:
-        text = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
+        text = str(settings.at_home(pattern)) if pattern.startswith("~") else pattern
         found.append(text)
         if not text.startswith("/"):
             continue

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from assistant import render
+from assistant import render, settings
 from assistant.errors import UsageError, UserError
 from assistant.history import file
 from assistant.history.models import Kept, Session
@@ -31,7 +31,7 @@ def meant(which: str | None, library: Path | None, usual: Path) -> Session:
     with History.open() as history:
         if which is not None:
             session = history.find(which)
-            if library is not None and library.expanduser().resolve() != session.library:
+            if library is not None and settings.at_home(library).resolve() != session.library:
                 raise UsageError(
                     f"conversation {session.id} is about {session.library}, not {library}", f"--library {session.library}"
                 )

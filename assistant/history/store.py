@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from assistant import settings
-from assistant.cleaning import clean
+from assistant.cleaning import clean, whole
 from assistant.conversation import Snapshot, Turn
 from assistant.errors import HistoryError, UsageError
 from assistant.history import file, records, searching, serial
@@ -158,7 +158,7 @@ class History:
 
     def find(self, which: str) -> Session:
         """The conversation with an id, a name or the beginning of a name. Raises HistoryError, which names the nearest."""
-        wish = folded(which.strip())
+        wish = folded(whole(which.strip()))
         if wish.isascii() and wish.isdigit():
             rows = self._rows(f"SELECT {_COLUMNS} FROM sessions s WHERE s.id = ?", (min(int(wish), 2**63 - 1),))
         else:
@@ -361,7 +361,7 @@ def _agreeing(compared: Iterable[bool]) -> int:
 
 
 def _library(path: Path) -> str:
-    return to_text(str(path.expanduser().resolve()))
+    return to_text(str(settings.at_home(path).resolve()))
 
 
 def _utc(moment: str) -> str:

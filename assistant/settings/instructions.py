@@ -8,7 +8,7 @@ from pathlib import Path
 from assistant.cleaning import clean
 from assistant.errors import UsageError, UserError
 from assistant.settings.loading import Settings
-from assistant.settings.places import folder
+from assistant.settings.places import at_home, folder
 
 _MOST = 20_000  # characters
 
@@ -30,7 +30,7 @@ def own_instructions(settings: Settings, system: str | None = None, role: str | 
 
 
 def _text(given: str, beside: Path, said_by: str) -> str:
-    text = _read(beside / Path(given[1:]).expanduser(), said_by) if given.startswith("@") else given
+    text = _read(beside / at_home(given[1:]), said_by) if given.startswith("@") else given
     text = clean(text).strip()
     if len(text) > _MOST:
         raise UserError(f"{said_by}: got {len(text):,} characters, want at most {_MOST:,}", "each question pays for all of them")

@@ -9,6 +9,7 @@ from pathlib import Path
 from assistant.errors import UsageError
 from assistant.settings import loading
 from assistant.settings.loading import Settings
+from assistant.settings.places import at_home
 from assistant.settings.schema import looks_like_a_path
 
 
@@ -42,7 +43,7 @@ def library_name(file: Path) -> str | None:
 
 
 def _file(text: str, said_by: str) -> Path:
-    path = Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own raises for a user that is not there
+    path = at_home(text)
     if path.is_dir():
         raise UsageError(f"{said_by}: {text!r} is a folder, want a file", "archivist index DIR puts a folder into a library")
     return path if looks_like_a_path(str(path)) else path.absolute()  # ./work must not become the name work

@@ -15,7 +15,12 @@ def folder() -> Path:
     from platformdirs import user_config_path
 
     named = os.environ.get("ARCHIVIST_CONFIG_DIR")
-    return Path(named).expanduser() if named else user_config_path("archivist")
+    return at_home(named) if named else user_config_path("archivist")
+
+
+def at_home(path: str | Path) -> Path:
+    """A path with the home folder put in for ~; as it is where there is no such person or no home."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path's own raises
 
 
 def config_file() -> Path:
@@ -50,6 +55,17 @@ def write_private(path: Path, text: str) -> None:
         raise
 
 
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet and that only its owner can read; none is left behind where that fails."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="replace") as file:
+        try:
+            file.write(text)
+            file.flush()
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
 def _upwards(start: Path | None) -> Iterator[Path]:
     try:
         first = Path(os.path.realpath(start or Path.cwd()))
@@ -67,4 +83,4 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         yield place
 
 
-__all__ = ["PROJECT_FILE", "config_file", "folder", "project_file", "write_private"]
+__all__ = ["PROJECT_FILE", "at_home", "config_file", "folder", "project_file", "write_new", "write_private"]

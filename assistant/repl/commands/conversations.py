@@ -50,7 +50,7 @@ def resume(session: Session, typed: str) -> Next:
             if not others:
                 raise UserError("/resume: no other conversation about this library is kept", "/sessions lists all of them")
             wanted = others[0]
-    if wanted.library != session.path.expanduser().resolve():
+    if wanted.library != settings.at_home(session.path).resolve():
         library = render.one_line(str(wanted.library))
         hint = f"archivist chat -l {library} --resume {wanted.id}"
         raise UserError(f"/resume: conversation {wanted.id} is about {library}", hint)

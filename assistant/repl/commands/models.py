@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from assistant import render
 from assistant.repl import filtering
+from assistant.repl.commands import keeping
 from assistant.repl.commands.base import Next
 from assistant.repl.state import Session
 
@@ -64,7 +63,7 @@ def index(session: Session, typed: str) -> Next:
     """Bring the library in step with its folders, or with one that is named."""
     from assistant import index_command
 
-    places = [Path(typed.strip("\"'")).expanduser()] if typed else []
+    places = [keeping.place(typed, "/index", "~/notes")] if typed else []
     session.await_model()
     index_command.run(
         places,
