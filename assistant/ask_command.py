@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assistant import answer_view, attaching, backends, history, render, settings
+from assistant.cleaning import whole
 from assistant.conversation import Answered, Conversation, Turn
 from assistant.errors import UsageError, UserError
 from assistant.events import BlockFinished, CallFinished, Event, Notice, StepStarted, TextPiece
@@ -265,5 +266,4 @@ def question_from(words: str | None, *, again: bool) -> str | None:
         return last_question()
     if words == "-":
         words = sys.stdin.read()
-    # Bytes that are no UTF-8 come as lone surrogates, which no file and no wire takes.
-    return (words or "").encode("utf-8", "surrogatepass").decode("utf-8", "replace").strip() or None
+    return whole(words or "").strip() or None

@@ -93,6 +93,7 @@ class Conversation:
         self._descriptions = dict(descriptions or {})
         self._turns: list[_Kept] = []
         self._evidence: dict[str, Evidence] = {}
+        self._undone: tuple[_Kept, dict[str, Evidence]] | None = None
         self._unsafe: set[int] | None = None
         self._untold = False
         self._window: Window | None = None
@@ -181,6 +182,7 @@ class Conversation:
         guards = snapshot.guards if len(snapshot.guards) == len(turns) else [()] * len(turns)
         self._turns = [_Kept(*each) for each in zip(questions, turns, guards, strict=True)]
         self._evidence = {found.key: found for found in snapshot.evidence}
+        self._undone = None
         self._unsafe, self._window = None, None
         self._reach = Reach(self._library, self._reach.scope, self._day, self._reach.patterns, sets=sets_named(self.messages))
 
@@ -193,15 +195,24 @@ class Conversation:
         if not self._turns:
             return None
         last = self._turns.pop()
-        for key in last.keys:
-            self._evidence.pop(key, None)
+        self._undone = last, {key: self._evidence.pop(key) for key in last.keys if key in self._evidence}
         self._unsafe, self._window = None, None
         return last.question
+
+    def redo(self) -> None:
+        """Put the turn back that was taken back last, unless something was said since."""
+        if self._undone is None:
+            return
+        turn, evidence = self._undone
+        self._turns.append(turn)
+        self._evidence |= evidence
+        self._undone, self._unsafe, self._window = None, None, None
 
     def clear(self) -> None:
         """Forget what was said; model, filters and instructions stay."""
         self._turns.clear()
         self._evidence.clear()
+        self._undone = None
         self._unsafe, self._window = None, None
 
     def size(self) -> Size:
@@ -268,6 +279,7 @@ class Conversation:
         if len(new) > 1:
             ended = new if new[-1].role == "assistant" else (*new, Message("assistant", closing))
             self._turns.append(_Kept(seen.question, ended, seen.guard, keys))
+            self._undone = None
 
     def _system(self, *, declared: bool) -> str:
         """The system message. declared: the model takes declarations of tools."""

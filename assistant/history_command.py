@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -94,8 +93,7 @@ def write_export(which: str, form: str, output: Path | None, *, force: bool) -> 
         if force and output.exists():
             settings.write_private(output, text)
         else:
-            with os.fdopen(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                file.write(text)
+            settings.write_new(output, text)
     except FileExistsError:
         raise UserError(f"{shown} is there already", "--force writes over it") from None
     except OSError as error:

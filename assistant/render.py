@@ -364,13 +364,14 @@ def _words(text: str, width: int) -> Iterator[tuple[bool, str]]:
             r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+",
             word,
         ):
-            current = ""
-            for character in piece:
-                if columns(current) + columns(character) > width:
-                    yield spaced, current
-                    current, spaced = "", False
-                current += character
-            yield spaced, current
+            begun = taken = 0
+            for end, character in enumerate(piece):
+                wide = columns(character)
+                if taken + wide > width:
+                    yield spaced, piece[begun:end]
+                    begun, taken, spaced = end, 0, False
+                taken += wide
+            yield spaced, piece[begun:]
             spaced = False
 
 
@@ -389,9 +390,9 @@ def cut(text: str, width: int) -> str:
     """A text in at most so many columns, with "…" at its end where it was longer."""
     if columns(text) <= width:
         return text
-    kept = ""
-    for character in text:
-        if columns(kept) + columns(character) > width - 1:
-            break
-        kept += character
-    return kept + "…"
+    taken = 0
+    for end, character in enumerate(text):
+        taken += columns(character)
+        if taken > width - 1:
+            return text[:end] + "…"
+    return text

@@ -8,7 +8,7 @@ in big steps and remembers them, so that requests begin alike and providers can 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assistant import prompts
@@ -65,19 +65,17 @@ class Window:
         head = [message for message in before if message.role == "system"]
         declared = sum(map(token_cost, tools))
         earlier = self._state()
-
-        def built() -> tuple[Message, ...]:
-            return (*head, *(message for number, turn in enumerate(turns) for message in self._sent(number, turn, current)))
-
-        messages = built()
-        raw = declared + estimate(messages)
+        # Turn by turn: a step changes one, and a long conversation takes a thousand steps.
+        costs = [_tokens(self._sent(number, turn, current)) for number, turn in enumerate(turns)]
+        raw = declared + _rounded(_tokens(head) + sum(costs))
         if self._known(raw) > self.room:
-            for step, enough in self._steps(turns, current):
+            for number, step, enough in self._steps(turns, current):
                 step()
-                messages = built()
-                raw = declared + estimate(messages)
+                costs[number] = _tokens(self._sent(number, turns[number], current))
+                raw = declared + _rounded(_tokens(head) + sum(costs))
                 if self._known(raw) <= self.room * enough:
                     break
+        messages = (*head, *(message for number, turn in enumerate(turns) for message in self._sent(number, turn, current)))
         self._raw = raw
         tokens = self._known(raw)
         fits = tokens <= self.room
@@ -123,25 +121,25 @@ class Window:
             shorten = {_HEAD: head_of, _LINE: headline}.get(cut)
             yield replace(message, results=tuple(map(shorten, message.results))) if shorten else message
 
-    def _steps(self, turns: Sequence[Sequence[Message]], current: int) -> Iterator[tuple[Step, float]]:
-        """What can be done, the least harmful first, each with the share of the room at which it is enough."""
+    def _steps(self, turns: Sequence[Sequence[Message]], current: int) -> Iterator[tuple[int, Step, float]]:
+        """What can be done, the least harmful first: the turn, what is done to it, the share of the room at which it is enough."""
         places = [(n, p) for n, turn in enumerate(turns) for p, message in enumerate(turn) if message.results]
         newest = places[-1] if places and places[-1][0] == current else None
         old = [place for place in places if place != newest and not self._turns.get(place[0])]
         for level in (_HEAD, _LINE):
             for place in old:
                 if self._results.get(place, 0) < level:
-                    yield lambda place=place, level=level: self._results.__setitem__(place, level), _LOW_WATER  # type: ignore[misc]
+                    yield place[0], lambda place=place, level=level: self._results.__setitem__(place, level), _LOW_WATER  # type: ignore[misc]
         for number in range(current):
             if self._turns.get(number, 0) < _BARE and _is_whole(turns[number]):
-                yield lambda number=number: self._turns.__setitem__(number, _BARE), _LOW_WATER  # type: ignore[misc]
+                yield number, lambda number=number: self._turns.__setitem__(number, _BARE), _LOW_WATER  # type: ignore[misc]
         if newest and self._results.get(newest, 0) < _HEAD:
-            yield lambda: self._results.__setitem__(newest, _HEAD), 1.0
+            yield newest[0], lambda: self._results.__setitem__(newest, _HEAD), 1.0
         for number in range(current):
             if self._turns.get(number, 0) < _GONE:
-                yield lambda number=number: self._turns.__setitem__(number, _GONE), 1.0  # type: ignore[misc]
+                yield number, lambda number=number: self._turns.__setitem__(number, _GONE), 1.0  # type: ignore[misc]
         if newest and self._results.get(newest, 0) < _LINE:
-            yield lambda: self._results.__setitem__(newest, _LINE), 1.0
+            yield newest[0], lambda: self._results.__setitem__(newest, _LINE), 1.0
 
     def _state(self) -> tuple[dict[Place, int], dict[int, int]]:
         return dict(self._results), dict(self._turns)
@@ -169,6 +167,10 @@ def estimate(messages: Sequence[Message]) -> int:
     """About how many tokens messages have, before anything is known of the model: four letters of Latin script to one, of others
     about as many as characters.
     """
+    return _rounded(_tokens(messages))
+
+
+def _tokens(messages: Iterable[Message]) -> float:
     total = 0.0
     for message in messages:
         total += _PER_MESSAGE + _cost(message.text)
@@ -176,7 +178,11 @@ def estimate(messages: Sequence[Message]) -> int:
         total += sum(_PER_MESSAGE + _cost(result.content) for result in message.results)
         if message.origin is not None and message.origin.data is not None:
             total += _cost(str(message.origin.data))
-    return int(total) + 1
+    return total
+
+
+def _rounded(tokens: float) -> int:
+    return int(tokens) + 1
 
 
 def _cost(text: str) -> float:

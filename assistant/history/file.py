@@ -90,7 +90,7 @@ def opened(path: Path) -> sqlite3.Connection:
     Raises HistoryError for a file that is something else, damaged, of a newer Archivist, or out of reach.
     """
     with translated(path):
-        _make_private(path)
+        _make(path)
         connection = sqlite3.connect(
             f"file:{quote(os.fsencode(path.resolve()))}?mode=rw",
             uri=True,
@@ -135,9 +135,16 @@ def is_busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-def _make_private(path: Path) -> None:
+def _make(path: Path) -> None:
+    """See to it that there is a file. Raises HistoryError for what is none, such as a device: nothing of it is changed."""
     make_folder(path.parent)
+    if path.exists() and not path.is_file():
+        raise HistoryError(f"{path} is no file", "name a file with ARCHIVIST_HISTORY")
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def _make_private(path: Path) -> None:
+    """Keep everybody else out of a file that is ours: others name no database of another program's."""
     state = path.stat()
     if state.st_mode & 0o077 and state.st_uid == os.geteuid():
         path.chmod(0o600)
@@ -146,7 +153,9 @@ def _make_private(path: Path) -> None:
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     for pragma in ("foreign_keys = ON", "secure_delete = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}")
-    if _version(connection, path) < VERSION:
+    version = _version(connection, path)  # first of all: it may be another program's file
+    _make_private(path)
+    if version < VERSION:
         with writing(connection, path):
             # Another program may have been faster.
             for step in _STEPS[_version(connection, path) :]:

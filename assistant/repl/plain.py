@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from assistant import render
+from assistant.cleaning import whole
 from assistant.repl import filtering
 from assistant.repl.fences import is_open, unfenced
 from assistant.repl.state import Session
@@ -24,13 +25,13 @@ class PlainReader:
         """
         if text:
             render.err().write(render.one_line(text))
-        whole = self._line(self._sign())
-        while is_open(whole):
+        typed = self._line(self._sign())
+        while is_open(typed):
             try:
-                whole += "\n" + self._line("... ")
+                typed += "\n" + self._line("... ")
             except EOFError:
                 break
-        typed = unfenced(whole).strip()
+        typed = unfenced(typed).strip()
         if not self._asking and typed and not self._session.how.quiet:
             render.err().write(render.cut(render.one_line(f"> {typed}"), render.err().width))
         return typed
@@ -42,8 +43,7 @@ class PlainReader:
         line = sys.stdin.readline()
         if not line:
             raise EOFError
-        # Bytes that are no UTF-8 come as lone surrogates, which no file and no wire takes.
-        return line.rstrip("\r\n").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        return whole(line.rstrip("\r\n"))
 
     def _sign(self) -> str:
         shown = render.one_line(filtering.written(self._session.filters))

@@ -18,6 +18,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.styles import Style
 
 from assistant import render, settings
+from assistant.cleaning import whole
 from assistant.repl import commands, filtering, history_file
 from assistant.repl.completing import Catalogue, Completing
 from assistant.repl.fences import is_open, unfenced
@@ -58,6 +59,7 @@ class TerminalReader:
             complete_while_typing=Condition(_types_a_command),
             key_bindings=_bindings(self._pastes, completing),
             multiline=True,
+            enable_suspend=True,
             prompt_continuation=self._continuation,
             bottom_toolbar=self._toolbar,
             style=_STYLE,
@@ -72,7 +74,7 @@ class TerminalReader:
         Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C on an empty line.
         """
         typed = self._prompt.prompt(default=self._pastes.folded(text), pre_run=self._first)
-        return unfenced(self._pastes.unfolded(typed))
+        return whole(unfenced(self._pastes.unfolded(typed)))
 
     def _first(self) -> None:
         if self._once is not None:
@@ -125,8 +127,8 @@ class Pastes:
 
     def unfolded(self, text: str) -> str:
         """A line with what was pasted into it."""
-        for shown, whole in self._kept.items():
-            text = text.replace(shown, whole)
+        for shown, pasted in self._kept.items():
+            text = text.replace(shown, pasted)
         return text
 
 

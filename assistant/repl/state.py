@@ -91,6 +91,8 @@ class Session:
         self._backend: Backend | None = None
         self._keeper: Keeper | None = None
         self._holds_question = False
+        self._answered = False  # whether what it holds was answered
+        self._taken: tuple[list[str], bool] | None = None
         self.stopped = False  # whether a turn was stopped with a call under way
         if start.how.model is not None:
             from assistant import backends
@@ -197,12 +199,17 @@ class Session:
     def begins(self, question: str) -> int:
         """A question is about to be asked; what `ended` needs to be told."""
         self.question = question
-        self._holds_question = False
+        self._holds_question = self._answered = False
         return len(self.conversation.messages)
 
     def ended(self, messages_before: int) -> None:
-        """The turn is over, however it ended."""
+        """The turn is over, however it ended. One that nothing came of leaves that in its place which it was to replace."""
         self._holds_question = len(self.conversation.messages) > messages_before
+        if not self._holds_question and self._taken is not None:
+            self.conversation.redo()
+            self.asked, self._answered = self._taken
+            self._holds_question = True
+        self._taken = None
 
     def keep(self, turn: Turn) -> None:
         """Remember an answered turn."""
@@ -215,6 +222,7 @@ class Session:
             snapshot = self.conversation.snapshot()
             self.keeper.keep(turn, snapshot, self.filters, today=self.today, base_url=self.how.base_url)
         self.asked.append(turn.question)
+        self._answered = True
 
     def resume(self, identifier: int, *, own_filters: bool = False) -> tuple[str, ...]:
         """Go on with a kept conversation; what the person should know. own_filters: those of now stay, else its own hold.
@@ -238,7 +246,7 @@ class Session:
         self.last = kept.turns[-1].turn if kept.turns else None
         self.question = self.last.question if self.last else None
         self.numbered = numbered.of_turn(self.last) if self.last else ()
-        self._holds_question = self.last is not None
+        self._holds_question = self._answered = self.last is not None
         self.happened = []
         return notices
 
@@ -246,9 +254,10 @@ class Session:
         """Take the last question, answered or not, out of the conversation, before it is asked anew."""
         if not self._holds_question:
             return
+        self._taken = [*self.asked], self._answered
         self.conversation.undo()
         self._holds_question = False
-        if self.asked and self.last is not None and self.asked[-1] == self.question == self.last.question:
+        if self._answered and self.asked:
             self.asked.pop()
 
     def clear(self) -> None:

@@ -14,7 +14,7 @@ from assistant.settings.instructions import own_instructions
 from assistant.settings.keys import KEY_NAMES, Key, check_provider, find_key, redact, save_key
 from assistant.settings.libraries import library_file, library_name
 from assistant.settings.loading import Limits, Origin, Settings, load, own, usual, with_flags
-from assistant.settings.places import PROJECT_FILE, config_file, folder, from_home, project_file, write_private
+from assistant.settings.places import PROJECT_FILE, config_file, folder, from_home, project_file, write_new, write_private
 from assistant.settings.schema import SETTINGS, Setting, Value, dotted, find
 from assistant.settings.writing import save, set_value, template, unset
 
@@ -63,5 +63,6 @@ __all__ = [
     "unset",
     "usual",
     "with_flags",
+    "write_new",
     "write_private",
 ]

@@ -93,6 +93,17 @@ def write_private(path: Path, text: str) -> None:
         raise
 
 
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet and that only its owner can read; none is left behind where that fails."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="replace") as file:
+        try:
+            file.write(text)
+            file.flush()
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
 def _upwards(start: Path | None) -> Iterator[Path]:
     try:
         first = Path(os.path.realpath(start or Path.cwd()))
@@ -110,4 +121,14 @@ def _upwards(start: Path | None) -> Iterator[Path]:
         yield place
 
 
-__all__ = ["PROJECT_FILE", "changing", "config_file", "folder", "from_home", "project_file", "read_small", "write_private"]
+__all__ = [
+    "PROJECT_FILE",
+    "changing",
+    "config_file",
+    "folder",
+    "from_home",
+    "project_file",
+    "read_small",
+    "write_new",
+    "write_private",
+]

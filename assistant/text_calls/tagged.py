@@ -29,7 +29,7 @@ class Form:
 _FENCE = re.compile(r"\s*```[a-z_]*\s*")
 _BETWEEN = re.compile(r"[\s;,]*")
 _CLOSING = re.compile(
-    r"\s*(?:```)?\s*(?:</(?:tool_calls?|function_calls?|functioncall|TOOLCALL|longcat_tool_call|function|invoke|"
+    r"\s*(?:```\s*)?(?:</(?:tool_calls?|function_calls?|functioncall|TOOLCALL|longcat_tool_call|function|invoke|"
     r"seed:tool_call|dots_function_call)>|<(?:end_function_call|tool_call\|)>|</[\w:]*(?:tool_calls?|function_calls?)>|"
     r"</(?:[｜|]DSML[｜|]\s*|[a-z]+:)(?:function_calls|tool_calls|calls|invoke)>|"
     r"<[|｜](?:/tool_call|tool_call_end|tool▁calls?▁end|tool_calls_section_end|tools_suffix|END_ACTION|END_RESPONSE|action_end|"
@@ -43,7 +43,7 @@ _BODY_END = re.compile(
     r"</(?:[｜|]DSML[｜|]\s*|[a-z]+:)?(?:function|invoke|tool_call)>|<function[ =]|<tool_call>"
     r"|<(?:[｜|]DSML[｜|]\s*|[a-z]+:)?invoke\s"
 )
-_ARG = re.compile(r"<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_ARG = re.compile(r"<arg_key>(.*?)</arg_key>\s*+<arg_value>(.*?)</arg_value>", re.DOTALL)
 _JOINING = re.compile(r"[\s;,]*(?:\]\s*[-+]\s*\[|[-+])?\s*")  # lists of calls are added up by some models
 _LIST_END = re.compile(r"\s*,?\s*\](?:\s*(?:\)|\[\d+\]|or \[\]))?")
 _PYTHON_CALL = re.compile(r"(?:print\(\s*)?([^\W\d][\w.\-:]*)\(")
@@ -183,7 +183,7 @@ def _arg_keys(text: str, match: re.Match[str], names: Names) -> Read:
         pair = _ARG.match(text, re.compile(r"\s*").match(text, position).end())  # type: ignore[union-attr]
         if not pair:
             break
-        arguments[pair[1]] = _parameter_value(pair[2], "")
+        arguments[pair[1].strip()] = _parameter_value(pair[2], "")
         position = pair.end()
     closed = _CLOSING.match(text, position)
     if not arguments and not closed:
@@ -225,7 +225,7 @@ def _deepseek(text: str, match: re.Match[str], names: Names) -> Read:
     return None if arguments is None else ([Found(match["old"] or match["new"], arguments)], end)
 
 
-_N = r"(?P<name>[^\W\d][\w.\-:/]*)"
+_N = r"(?P<name>[^\W\d][\w.\-:/]{0,100})"  # bounded, as is every run of blanks: the work grows with the text, not faster
 _TAG = r"(?:tool_call|function_call|functioncall|TOOLCALL|tool_calls|longcat_tool_call|dots_function_call)"
 FORMS: tuple[Form, ...] = (
     # Qwen3-Coder, Nemotron 3, Seed-OSS, Llama 3.1, MiniCPM: with or without a tag around it
@@ -238,7 +238,7 @@ FORMS: tuple[Form, ...] = (
     ),
     # Kimi K2, K3
     Form(
-        r"(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_begin\|>\s*(?P<name>[\w.\-:/]+?)(?::\d+)?\s*<\|tool_call_argument_begin\|>",
+        r"(?:<\|tool_calls_section_begin\|>\s*)?<\|tool_call_begin\|>\s*(?P<name>[\w.\-:/]{1,100}?)(?::\d+)?\s*<\|tool_call_argument_begin\|>",
         _name_then_json,
     ),
     Form(r"<\|open\|>call\s+tool=\"(?P<name>[^\"]+)\"[^<]*<\|sep\|>", _k3),
@@ -255,18 +255,19 @@ FORMS: tuple[Form, ...] = (
     Form(r"\[TOOL_CALLS\]", _json),
     # gpt-oss, as sent and with its tokens stripped
     Form(
-        r"(?:<\|start\|>)?(?:assistant)?\s*(?:<\|channel\|>)?\s*(?:commentary|analysis)?\s*to=(?P<name>[\w.\-:/]+?)"
-        r"\s*(?:<\|channel\|>\s*commentary\s*)?(?:<\|constrain\|>\s*)?(?:json|code)?\s*(?:<\|message\|>)?\s*(?=\{)",
+        r"(?:<\|start\|>)?(?:assistant\s*)?(?:<\|channel\|>\s*)?(?:(?:commentary|analysis)\s*)?to=(?P<name>[\w.\-:/]{1,100}?)"
+        r"\s*(?:<\|channel\|>\s*commentary\s*)?(?:<\|constrain\|>\s*)?(?:(?:json|code)\s*)?(?:<\|message\|>\s*)?(?=\{)",
         _name_then_json,
     ),
     # Gemma
     Form(rf"<(?:start_function_call|\|tool_call)>\s*call:{_N}\{{", _braces),
     # GLM, Laguna, Spark; Hunyuan v3 with a sign after the name
     Form(
-        r"(?:<tool_calls>\s*)?<tool_call>\s*(?P<name>[^\W\d][\w.\-:/]*)\s*(?:<tool_sep>)?\s*(?=<arg_key>|</tool_call>)", _arg_keys
+        rf"(?:<tool_calls>\s*)?<tool_call>\s*{_N}\s*(?:<tool_sep>\s*)?(?=<arg_key>|</tool_call>)",
+        _arg_keys,
     ),
     # Functionary v3.2
-    Form(r"^>>>(?P<name>(?!all\b)[^\W\d][\w.\-:/]*)\n(?=\s*\{)", _name_then_json),
+    Form(r"^>>>(?P<name>(?!all\b)[^\W\d][\w.\-:/]{0,100})\n(?=\s*\{)", _name_then_json),
     # LFM2, Llama 4, OLMo 3: Python or JSON
     Form(r"<\|tool_call_start\|>|<\|python_start\|>|<\|python_tag\|>", _json),
     # Hermes, Qwen, Granite, Nemotron, Jamba, Ernie, Longcat, InternLM, Apertus, GigaChat, Command, functools

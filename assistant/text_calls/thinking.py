@@ -14,7 +14,7 @@ _PAIRS = (
     ("<|channel>thought", "<channel|>"),
 )
 _HARMONY = re.compile(
-    r"<\|channel\|>\s*(\w+)([^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>(.*?)(?=<\|(?:end|call|return|start)\|>|\Z)", re.DOTALL
+    r"<\|channel\|>\s*+(\w++)([^<]*+(?:<\|constrain\|>[^<]*+)?)<\|message\|>(.*?)(?=<\|(?:end|call|return|start)\|>|\Z)", re.DOTALL
 )
 _HARMONY_STRIPPED = re.compile(r"\Aanalysis(.*?)assistant(?=final|commentary)", re.DOTALL)
 _HARMONY_SIGNS = re.compile(r"<\|(?:start|end|return)\|>(?:assistant)?")

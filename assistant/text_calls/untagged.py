@@ -16,18 +16,17 @@ from assistant.text_calls.tagged import json_values, python_calls
 from assistant.text_calls.tolerant import Unreadable, value_at
 
 _MOST_STARTS = 20  # places tried as the beginning of the calls
-_LAST_FENCE = re.compile(
-    r"(?:^|\n)[ \t]*```(?P<kind>[\w+-]*)[ \t]*\n(?P<body>(?:(?!```).)*?)\n?[ \t]*(?:```[ \t]*)?\s*\Z", re.DOTALL
-)
+# Possessive throughout: models get stuck in blanks and empty lines, thousands of which must not be gone over again and again.
+_LAST_FENCE = re.compile(r"(?:^|\n)[ \t]*+```(?P<kind>[\w+-]*+)[ \t]*+\n(?P<body>(?:(?!```).)*+)(?:```[ \t]*+)?\s*+\Z", re.DOTALL)
 _CODE_KINDS = {"", "json", "tool_code", "tool_call", "python", "py", "tool", "text", "plaintext", "javascript", "xml"}
-_JSON_START = re.compile(r"(?:(?<=^)|(?<=\n)|(?<=[\s:;]))[\[{](?=\s*[\[{\"'\w“<])")
-_PYTHON_START = re.compile(r"(?:\A|\n)\s*(?=\[?\s*(?:print\(\s*)?[^\W\d][\w.\-:]*\()")
+_JSON_START = re.compile(r"(?:(?<=^)|(?<=\n)|(?<=[\s:;]))[\[{](?=\s*+[\[{\"'\w“<])")
+_PYTHON_START = re.compile(r"(?:\A|\n)[^\S\n]*+(?=(?:\[\s*+)?(?:print\(\s*+)?[^\W\d][\w.\-:]*+\()")
 _GAP = re.compile(r"(?:[\s;,]+|//[^\n]*|#[^\n]*)*")
 _REACT = re.compile(
-    r"(?:^|\n)Action:[ \t]*(?P<name>[^\n{\[`]+?)[ \t]*\n+Action Input:[ \t]*(?P<input>.*?)(?=\n+Observation:|\n+Thought:|\Z)",
+    r"(?:^|\n)Action:[ \t]*+(?P<name>[^\n{\[`]++)\n++Action Input:(?P<input>.*?)(?=\nObservation:|\nThought:|\Z)",
     re.DOTALL,
 )
-_ACTION_LIST = re.compile(r"(?:^|\n)Action:\s*(?=```|\[)")
+_ACTION_LIST = re.compile(r"(?:^|\n)Action:\s*+(?=```|\[)")
 
 
 def calls_at_end(text: str, names: Names) -> tuple[list[Found], str]:
@@ -46,7 +45,7 @@ def _react(text: str, names: Names) -> tuple[list[Found], str] | None:
         arguments = _object(written)
         if arguments is None or (not written and match.end() < len(text)):
             return None
-        return [Found(match["name"], arguments)], text[: match.start()]
+        return [Found(match["name"].rstrip(), arguments)], text[: match.start()]
     listed = _ACTION_LIST.search(text)
     if listed:
         read = json_values(text, listed.end(), names)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -245,6 +247,31 @@ def test_a_file_that_others_could_read_is_closed_to_them() -> None:
     place().chmod(0o644)
     History.open().close()
     assert stat.S_IMODE(place().stat().st_mode) == 0o600
+
+
+def test_what_is_no_file_of_ours_keeps_its_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign, pipe = tmp_path / "other.db", tmp_path / "pipe"
+    with closing(sqlite3.connect(foreign)) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    os.mkfifo(pipe)
+    for path, said in ((foreign, "holds no conversations"), (pipe, "is no file")):
+        path.chmod(0o644)
+        monkeypatch.setenv("ARCHIVIST_HISTORY", str(path))
+        with pytest.raises(HistoryError, match=said):
+            History.open()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_a_home_that_is_not_there_is_a_folder_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ARCHIVIST_HISTORY", "~nobody-here/talks.db")
+    History.open().close()
+    assert (tmp_path / "~nobody-here" / "talks.db").is_file()
+
+
+def test_bytes_that_are_no_text_name_no_conversation(history: History) -> None:
+    with pytest.raises(HistoryError, match="no conversation"):
+        history.find("caf\udce9")
 
 
 def held(folder: Path, words: list[bytes]) -> list[tuple[str, bytes]]:

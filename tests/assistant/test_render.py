@@ -282,3 +282,9 @@ def test_ages_and_coverage_in_words() -> None:
         assert render.age(moment, now) == words
     assert render.coverage(Coverage(60, 3, 100, 90, None)) == "60 documents, 3 without text, 10 passages not embedded"
     assert [render.bytes_in_words(size) for size in (0, 1500, 2_340_000)] == ["0.0 kB", "1.5 kB", "2.3 MB"]
+
+
+def test_marks_upon_one_letter_take_its_column_however_many_they_are() -> None:
+    piled = "e" + "\u0301" * 100_000
+    assert render.wrapped(f"{piled} and more", 8) == [f"{piled} and", "more"]
+    assert render.cut(f"abc{piled}fgh", 5) == f"abc{piled}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from assistant import settings
 from assistant.ask_command import Options
 from assistant.errors import ArchivistError, UsageError, UserError
 from assistant.repl import commands, turns
+from assistant.repl.commands import keeping
 from assistant.repl.commands.base import Ask, Fill, Leave
 from assistant.repl.completing import Catalogue, Completing
 from assistant.repl.state import Session, Start
@@ -165,6 +167,30 @@ def test_retry_and_edit_take_the_last_question_back(session: Session, do: Callab
     session.take_back()
 
 
+def test_an_answer_stays_when_nothing_comes_of_asking_anew(session: Session, do: Callable[[str], str]) -> None:
+    do(QUESTION)
+    before = session.conversation.snapshot()
+    session.use("replay:" + str(_unanswered(session.path.parent)))
+    for _ in range(2):
+        session.take_back()
+        assert not turns.ask(session, QUESTION)
+        assert session.conversation.snapshot() == before
+        assert session.asked == [QUESTION]
+    session.use("offline")
+    session.take_back()
+    do(QUESTION)
+    assert session.asked == [QUESTION]
+    assert session.conversation.snapshot().questions == (QUESTION,)
+
+
+def _unanswered(folder: Path) -> Path:
+    """A recording that runs out: its only reply is empty, which is an error."""
+    file = folder / "empty.jsonl"
+    head = {"archivist_recording": 1, "question": QUESTION, "model": "x", "today": None}
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, {"reply": {"text": "", "calls": []}})), "utf-8")
+    return file
+
+
 def test_an_editor_gives_the_question_back(session: Session, do: Callable[[str], str], tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf "edited\\nquestion" > "$1"\n')
@@ -187,6 +213,42 @@ def test_a_new_file_is_found_after_index(do: Callable[[str], str], write: Callab
     write("fresh/zebra.md", "# Zebra\n\nThe zebra eats grass.")
     assert "+ fresh/zebra.md" in do("/index")
     assert "The zebra eats grass" in do("what does the zebra eat?")
+
+
+@pytest.mark.parametrize("command", ["/save", "/export", "/eval", "/index"])
+@pytest.mark.parametrize("place", ["~nobody-here/x.md", "a\0b.md", '""', "'", f"{'x' * 5000}.md"])
+def test_a_place_that_cannot_be_is_said(command: str, place: str, do: Callable[[str], str], tmp_path: Path) -> None:
+    do(QUESTION)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UserError) as raised:
+        do(f"{command} {place}")
+    assert len(str(raised.value)) < 400
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_is_written_is_its_owner_s_alone_and_whole_or_not_there(
+    do: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do(QUESTION)
+    do("/save answer.md")
+    do("/export all.md")
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("answer.md", "all.md")} == {0o600}
+    monkeypatch.setattr(keeping, "as_markdown", lambda _: "a" * 100_000_000)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    try:
+        with pytest.raises(UserError, match="File too large"):
+            do("/save large.md")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    assert not (tmp_path / "large.md").exists()
+
+
+@pytest.mark.parametrize("line", ["/clear all of it", "/quit now", "/status x", "/copy 2"])
+def test_a_command_that_takes_nothing_does_nothing_with_something(line: str, session: Session, do: Callable[[str], str]) -> None:
+    do(QUESTION)
+    with pytest.raises(UsageError, match="takes nothing behind it"):
+        commands.run(session, line)
+    assert session.last is not None
 
 
 def test_an_answer_is_saved_once(do: Callable[[str], str], tmp_path: Path) -> None:

@@ -402,10 +402,20 @@ def test_any_arguments_come_through_the_commonest_form(arguments: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    "sign", ["<tool_call>", "{", "[", "<function=f><parameter=a>", '{"', "{“", "<think>", "`", "> ", "f(", "[TOOL_CALLS]"]
+    "sign",
+    [
+        *("<tool_call>", "{", "[", "<function=f><parameter=a>", '{"', "{“", "<think>", "`", "> ", "f(", "[TOOL_CALLS]"),
+        *(" ", "\t", "\n", " \n", "a.", "to=", "assistant "),
+    ],
 )
 def test_much_of_any_sign_ends(sign: str) -> None:
     assert parse(sign * (300_000 // len(sign)), NAMES).calls == ()
+
+
+@pytest.mark.parametrize("begun", ["", "```json\n", "Action: ", "to=f", "<tool_call>f", "<tool_call>f<arg_key>", "f"])
+@pytest.mark.parametrize("blank", [" ", "\n", "\t"])
+def test_a_model_that_is_stuck_in_blanks_ends(begun: str, blank: str) -> None:
+    assert parse(f"{begun}{blank * 100_000}x", NAMES).calls == ()
 
 
 @pytest.mark.evals

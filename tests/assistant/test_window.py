@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant import prompts
+from assistant import prompts, window
 from assistant.backends.base import Capabilities, Price
 from assistant.conversation import Answered, Conversation, Turn
 from assistant.errors import ContextLengthError
@@ -159,6 +159,16 @@ def test_requests_begin_alike_until_much_has_to_go_at_once() -> None:
         before = fitted.messages[:-1]
         history += turn(f"t{number}", hits(3, 600))
     assert 0 < changes <= 6
+
+
+def test_the_work_grows_with_the_conversation_and_not_with_its_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    def counted(turns: int) -> int:
+        costs: list[str] = []
+        monkeypatch.setattr(window, "_cost", lambda text: costs.append(text) or len(text) / 4)
+        assert fit(Window(4096), *(turn(f"t{number}", hits(3, 40)) for number in range(turns))).fits
+        return len(costs)
+
+    assert counted(200) < 3 * counted(100)
 
 
 def test_what_the_model_says_it_read_corrects_the_estimate() -> None:

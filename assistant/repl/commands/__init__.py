@@ -111,4 +111,7 @@ def find(name: str) -> Command:
 def run(session: Session, line: str) -> Next:
     """Run a line that is a command. Raises what the command raises."""
     head, *rest = line.removeprefix("/").strip().split(None, 1) or [""]
-    return find(head or "help").run(session, rest[0] if rest else "")
+    command = find(head or "help")
+    if rest and not command.arguments:
+        raise UsageError(f"/{command.name}: takes nothing behind it, got {render.cut(rest[0], 40)!r}", f"/{command.name}")
+    return command.run(session, rest[0] if rest else "")

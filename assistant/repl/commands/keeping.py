@@ -14,6 +14,8 @@ from assistant.repl.state import Session
 if TYPE_CHECKING:
     from assistant.conversation import Turn
 
+_LONGEST = 200  # columns of a name in a message
+
 
 def copy(session: Session, _: str) -> Next:
     """Put the last answer on the clipboard."""
@@ -42,7 +44,7 @@ def make_case(session: Session, typed: str) -> Next:
     turn = session.answered("/eval")
     before = session.asked[:-1] if session.asked and session.asked[-1] == turn.question else session.asked
     kept = as_kept(turn, today=session.today or dates.today(), filters=session.filters, asked=before)
-    evaluate_command.give([from_turn(kept)], _place(typed) if typed else None)
+    evaluate_command.give([from_turn(kept)], place(typed, "/eval", "cases.jsonl") if typed else None)
     return None
 
 
@@ -63,22 +65,32 @@ def as_markdown(turn: Turn) -> str:
 
 def new_file(typed: str, command: str, example: str) -> Path:
     """The file that is named. Raises UsageError without one, UserError when it is there already."""
-    if not typed:
-        raise UsageError(f"{command}: name a file", f"{command} {example}")
-    path = _place(typed)
+    path = place(typed, command, example)
     if path.exists():
-        raise UserError(f"{command}: {render.quoted_path(path)} is there already", "name a new file")
+        raise UserError(f"{command}: {_named(path)} is there already", "name a new file")
     return path
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file that is not there yet. Raises UserError."""
+    """Write a file that is not there yet, for its owner alone. Raises UserError."""
     try:
-        with path.open("x", encoding="utf-8", errors="replace") as file:
-            file.write(text)
+        settings.write_new(path, text)
     except OSError as error:
-        raise UserError(f"{render.quoted_path(path)} cannot be written: {error.strerror}", "name another file") from error
+        raise UserError(f"{_named(path)} cannot be written: {error.strerror}", "name another file") from error
 
 
-def _place(typed: str) -> Path:
-    return settings.from_home(typed.strip().strip("\"'"))
+def place(typed: str, command: str, example: str) -> Path:
+    """The path that is typed, in quotes or not. Raises UsageError for none, and for one that nothing can have."""
+    named = typed.strip().strip("\"'")
+    if not named or "\0" in named:
+        raise UsageError(f"{command}: name a {'folder' if command == '/index' else 'file'}", f"{command} {example}")
+    path = settings.from_home(named)
+    try:
+        path.exists()
+    except OSError as error:
+        raise UserError(f"{command}: {_named(path)} cannot be looked at: {error.strerror}", f"{command} {example}") from error
+    return path
+
+
+def _named(path: Path) -> str:
+    return render.cut(render.quoted_path(path), _LONGEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assistant import render, settings
 from assistant.repl import filtering
+from assistant.repl.commands import keeping
 from assistant.repl.commands.base import Next
 from assistant.repl.state import Session
 
@@ -78,7 +79,7 @@ def index(session: Session, typed: str) -> Next:
     """Bring the library in step with its folders, or with one that is named."""
     from assistant import index_command
 
-    places = [settings.from_home(typed.strip("\"'"))] if typed else []
+    places = [keeping.place(typed, "/index", "~/notes")] if typed else []
     session.await_model()
     index_command.run(
         places,
