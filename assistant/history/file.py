@@ -72,6 +72,11 @@ _STEPS: tuple[tuple[str, ...], ...] = (
     ),
 )
 VERSION = len(_STEPS)
+# One statement sees one moment: between two, another program may have made the tables.
+_STATE = """
+    SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
+    FROM pragma_application_id, pragma_user_version
+"""
 
 
 def place() -> Path:
@@ -181,9 +186,9 @@ def _use_log(connection: sqlite3.Connection) -> None:
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     """The version of the file, 0 when it is empty. Raises HistoryError for a file that is not ours or newer than we are."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    version: int
+    application, version, things = connection.execute(_STATE).fetchone()
+    if application == 0 and not things:
         return 0
     if application != _APPLICATION:
         raise HistoryError(f"{path} holds no conversations of Archivist", "name another file with ARCHIVIST_HISTORY")

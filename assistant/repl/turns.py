@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -26,7 +27,7 @@ def ask(session: Session, question: str) -> bool:
 
     before: int | None = None
     try:
-        with interruptible_once():
+        with interruptible_once(), unechoed(on=session.rich):
             with session.spinner.over(lambda: "getting ready"):
                 conversation = session.conversation
             tell(session)
@@ -65,6 +66,28 @@ def show_error(error: ArchivistError) -> None:
     notes.write(notes.style(first.removeprefix("archivist: "), "31"))
     for line in rest:
         notes.write(notes.style(line, "2"))
+
+
+@contextmanager
+def unechoed(*, on: bool) -> Iterator[None]:
+    """What is typed meanwhile waits for the next prompt and is shown there: the terminal would write it into the spinner's line."""
+    if not on or sys.stdin is None or not sys.stdin.isatty():
+        yield
+        return
+    try:
+        import termios
+    except ImportError:  # Windows: its console echoes nothing by itself here
+        yield
+        return
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    silent = [*before]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)
 
 
 @contextmanager

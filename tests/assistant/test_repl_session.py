@@ -87,6 +87,20 @@ def test_one_question_shows_that_its_model_is_waited_for(begin: Begin, tmp_path:
     assert not re.search(_SPINNING, terminal.text)
 
 
+def test_what_is_typed_while_an_answer_is_made_is_the_next_question(begin: Begin, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    terminal = begin({"text": "One is made.", "until": str(more)}, {"text": "Two is made."})
+    terminal.enter("the first?")
+    terminal.wait_for(f"{_SPINNING} thinking  1 s")
+    terminal.enter("and the second?")
+    terminal.wait_for(f"{_SPINNING} thinking  [2-9] s")
+    more.touch()
+    shown = terminal.wait_for("Two is made")
+    assert shown.count("and the second?") == 1
+    assert "❯ and the second?" in shown
+    assert not re.search(_SPINNING, shown.rpartition("One is made")[0])
+
+
 def test_what_a_model_writes_moves_no_cursor(begin: Begin) -> None:
     terminal = begin({"text": "red \x1b[31mtext\x1b[0m, \x1b]0;title\x07a title, &#27;[2J and \u202ereversed"})
     terminal.enter("a question?")
