@@ -63,9 +63,12 @@ def show_error(error: ArchivistError) -> None:
     """An error and what to do about it."""
     notes = render.err()
     first, *rest = answer_view.error_lines(error)
-    notes.write(notes.style(first.removeprefix("archivist: "), "31"))
-    for line in rest:
-        notes.write(notes.style(line, "2"))
+    for text, style in ((first.removeprefix("archivist: "), "31"), *((text, "2") for text in rest)):
+        for part in text.split("\n"):
+            indent = len(part) - len(part.lstrip())
+            fits = not notes.interactive or render.columns(part) <= notes.width
+            for line in [part[indent:]] if fits else render.wrapped(part[indent:], max(notes.width - indent, 20)):
+                notes.write(notes.style(" " * indent + line, style))
 
 
 @contextmanager

@@ -93,6 +93,17 @@ def test_no_color_means_none(start: Start) -> None:
     assert not _COLOUR.search(terminal.raw)
 
 
+def test_an_error_is_broken_between_words(start: Start) -> None:
+    terminal = start(columns=60)
+    terminal.wait_for("❯")
+    terminal.enter("/sql SELECT * FROM a_table_of_another_library_whose_name_is_long")
+    shown = terminal.wait_for(r"document_tags")
+    assert max(map(len, shown.splitlines())) <= 60
+    assert re.search(r"\bdocuments\b", shown)
+    assert re.search(r"\bdocument_tags\b", shown)
+    assert re.search(r"\bpassages\b", terminal.wait_for(r"\bpassages\b"))
+
+
 def test_a_dumb_terminal_gets_no_escape(start: Start) -> None:
     terminal = start(TERM="dumb")
     terminal.wait_for(r"^>$")
