@@ -111,6 +111,8 @@ def test_a_conversation_in_german(library: Library) -> None:
             ["Urlaubstage", "Rest"],
         ),
         (("Wie starte ich das Gateway neu?", "und das für Osaka?"), ["Gateway", "Osaka"]),
+        (("how do I restart the production gateway?", "when?"), ["restart", "gateway"]),
+        (("Wie starte ich das Gateway neu?", "Und warum?"), ["Gateway"]),
     ],
 )
 def test_the_subject_is_looked_for_again_with_what_is_new(library: Library, questions: tuple[str, str], words: list[str]) -> None:

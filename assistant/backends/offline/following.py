@@ -121,6 +121,8 @@ def _remainder(question: str, catalogue: Catalogue, today: date | None) -> str |
         return None  # it says itself which documents it is about
     if weakly and len(words) < _MOST_WORDS:
         return " ".join(weak.split())
+    if asks and not words and not back and len(rest.split()) <= _MOST_WORDS:
+        return ""  # "when?", "and why?"
     return " ".join(said.split()) if begun and not words else None
 
 
