@@ -142,3 +142,50 @@ def test_an_english_question_finds_a_german_compound() -> None:
     asked = called("which customer has the highest hourly rate?")
     assert asked is not None
     assert (asked["table"], asked["columns"]) == ("kunden", ["kunde", "stundensatz"])
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "table", "limit"),
+    [
+        ("top 3 most expensive expenses", "en", "ausgaben", 3),
+        ("top 3 expenses", "en", "ausgaben", 3),
+        ("what are the three largest invoices?", "en", "rechnungen", 3),
+        ("Was sind die drei größten Rechnungen?", "de", "rechnungen", 3),
+        ("what is the largest invoice?", "en", "rechnungen", 6),  # with its equals
+    ],
+)
+def test_the_largest_rows_are_those_with_the_largest_amount(question: str, language: str, table: str, limit: int) -> None:
+    asked = called(question, language)
+    assert asked is not None
+    assert asked["table"] == table
+    assert asked["order_by"] == [{"by": "betrag", "descending": True}]
+    assert asked["limit"] == limit
+    assert "group_by" not in asked
+
+
+def test_the_largest_of_those_that_are_unpaid() -> None:
+    asked = called("what is the biggest unpaid invoice?")
+    assert asked is not None
+    assert asked["filters"] == [{"column": "bezahlt_am", "op": "is null"}]
+    assert asked["order_by"] == [{"by": "betrag", "descending": True}]
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "group"),
+    [
+        ("what is the total of ausgaben by kategorie?", "en", "kategorie"),
+        ("Wie hoch sind die Ausgaben pro Kategorie?", "de", "kategorie"),
+        ("expenses per month", "en", "month(datum)"),
+    ],
+)
+def test_expenses_are_added_up_for_each_of_what_they_are_asked_by(question: str, language: str, group: str) -> None:
+    asked = called(question, language)
+    assert asked is not None
+    assert asked["group_by"] == [group]
+    assert [(each["function"], each["column"]) for each in asked["aggregates"]] == [("sum", "betrag")]
+
+
+def test_a_unit_that_is_counted_is_added_up() -> None:
+    asked = called("how many euros did we spend in October?")
+    assert asked is not None
+    assert [(each["function"], each["column"]) for each in asked["aggregates"]] == [("sum", "betrag")]

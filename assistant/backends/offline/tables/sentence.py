@@ -41,7 +41,8 @@ _FILLERS = words_of(
 class Sentence:
     """A question in the making. taken: the words that a rule has understood.
 
-    around: the tables around which a word stands. aside: those of these words that are in no name: "net amount".
+    around: the tables around which a word stands. aside: those of these words that are in no name: "net amount". states: words that
+    say what an empty cell says: "the largest unpaid invoice".
     """
 
     text: str
@@ -53,6 +54,7 @@ class Sentence:
     around: dict[int, frozenset[str]] = field(default_factory=dict)
     aside: frozenset[int] = frozenset()
     taken: set[int] = field(default_factory=set)
+    states: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, text: str, linker: Linker, *, language: str, strict: bool = True) -> Sentence:
@@ -98,7 +100,7 @@ class Sentence:
     def is_filler(self, index: int) -> bool:
         """Whether a plain word may stand between a mark and what it is of."""
         token = self.tokens[index]
-        return token.lower in _FILLERS or token.lower in self.stops or index in self.aside
+        return token.lower in _FILLERS or token.lower in self.stops or index in self.aside or index in self.states
 
     def beside(self, link: Link) -> Link | Mark | None:
         """What stands right behind a link, with nothing but a blank or a hyphen between."""

@@ -56,6 +56,7 @@ def find_states(sentence: Sentence, schema: Schema, *, timed: bool) -> list[Stat
         sentence.marks = [mark for mark in sentence.marks if not mark.first <= place <= mark.last]
         if state.refs:
             sentence.taken.update((place, *state.denial))
+            sentence.states.add(place)
             found.append(state)
     return found
 

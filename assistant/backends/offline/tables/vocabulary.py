@@ -166,6 +166,10 @@ _SAID_UNITS = {
     **dict.fromkeys(("minute", "minutes", "minuten"), "min"),
     **dict.fromkeys(("hour", "hours", "stunde", "stunden"), "h"),
     **dict.fromkeys(("day", "days", "tag", "tage", "tagen"), "days"),
+    **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers", "kilometern"), "km"),
+    **dict.fromkeys(("mile", "miles", "meilen"), "miles"),
+    **dict.fromkeys(("euro", "euros"), "eur"),
+    **dict.fromkeys(("dollar", "dollars"), "usd"),
     **dict.fromkeys(("kilo", "kilos", "kilogram", "kilograms"), "kg"),
 }
 # The unit that a name ends with, and the words that it is said with.
