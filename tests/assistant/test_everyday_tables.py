@@ -189,3 +189,17 @@ def test_a_unit_that_is_counted_is_added_up() -> None:
     asked = called("how many euros did we spend in October?")
     assert asked is not None
     assert [(each["function"], each["column"]) for each in asked["aggregates"]] == [("sum", "betrag")]
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "group"),
+    [
+        ("which händler did we use most often?", "ausgaben", "händler"),
+        ("which priority do we ticket most?", "tickets", "priority"),
+    ],
+)
+def test_what_is_done_most_is_what_has_the_most_rows(question: str, table: str, group: str) -> None:
+    asked = called(question)
+    assert asked is not None
+    assert asked["group_by"] == [group]
+    assert asked["aggregates"] == [{"function": "count", "as": f"count_{table}"}]

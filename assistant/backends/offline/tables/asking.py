@@ -172,6 +172,8 @@ class Asking:
             if isinstance(behind, Link):
                 ranked.entity = ranked.entity or behind
                 self.sentence.take(behind)
+            else:  # "which shoes did I use most often"
+                ranked.entity = ranked.entity or self.asked.subject
             return
         spec = self.spec(mark.last + 1)
         if spec.link is not None and mark.what in _SIZES and not spec.functions and not spec.counted and self._are_rows(spec.link):
@@ -182,6 +184,9 @@ class Asking:
             if isinstance(before, Link) and self.is_numeric(before) and before != self.asked.subject:  # "who spent the most"
                 self.sentence.take(before)
                 ranked.by = Spec(before.first, link=before)
+            elif isinstance(before, Link) and before.tables and self.asked.subject not in {None, before}:
+                self.sentence.take(before)  # "which route do I run most"
+                ranked.common, ranked.entity = True, self.asked.subject
             elif _SIZES.get(mark.what) == SIZE:  # "which of them is the biggest"
                 ranked.by = Spec(mark.first, quality=SIZE)
             return
