@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from assistant.backends.offline.names import is_plural
 from assistant.backends.offline.tables.asked import Asked, Ranked, Spec
-from assistant.backends.offline.tables.kinds import MONEY, PAYING, SIZE
+from assistant.backends.offline.tables.kinds import MONEY, PAYING, SIZE, SPENT
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.mark_words import TIME_UNITS
 from assistant.backends.offline.tables.marks import Mark
@@ -18,6 +18,7 @@ from assistant.backends.offline.tables.models import Function
 from assistant.backends.offline.tables.naming import is_done
 from assistant.backends.offline.tables.schema import Schema
 from assistant.backends.offline.tables.sentence import Sentence
+from assistant.backends.offline.tables.vocabulary import likeness
 from assistant.backends.offline.wording import words_of
 
 _ORDERING = words_of("order ordered sort sorted rank ranked arranged sortiert geordnet ranking")
@@ -27,6 +28,7 @@ _TOGETHER = re.compile(r"\b(?:in total|together|altogether|combined|insgesamt|zu
 _SIZES = {
     **dict.fromkeys(("highest", "lowest"), ("height", "altitude", "elevation")),
     **dict.fromkeys(("largest", "biggest", "greatest", "smallest"), SIZE),
+    **{f"{word}{ending}": SIZE for word in ("größte", "kleinste", "höchste") for ending in ("", "n", "r", "s")},
 }
 _HOW_MUCH = re.compile(
     r"\b(?:how much|wie ?viel|what (?:do|does|did|have|has|had)"
@@ -36,6 +38,7 @@ _HOW_MUCH = re.compile(
 _ON_AVERAGE = re.compile(r"\bon average\b|\bim (?:durchschnitt|schnitt|mittel)\b|\bdurchschnittlich\b", re.IGNORECASE)
 _PAYS = re.compile(PAYING)
 _MOST_GROUPS = 3
+_SURE = 0.9
 _ONE = frozenset({"a", "an", "one", "ein", "eine", "einer", "einem", "jeder", "jede", "jedes"})
 
 
@@ -146,7 +149,7 @@ class Asking:
         if mark.what in {"bottom", "worst", "last", "letzten"}:
             ranked.high = False
         behind = self.sentence.after(mark.last + 1, gap=3)
-        if isinstance(behind, Link) and not behind.is_value and not self.is_numeric(behind):
+        if isinstance(behind, Link) and not behind.is_value and (not self.is_numeric(behind) or self._are_rows(behind)):
             ranked.entity = self._head(behind, counted=True)
             self.sentence.take(ranked.entity)
         ranked.at, ranked.said = min(ranked.at, mark.first), ranked.said or mark.what
@@ -169,13 +172,21 @@ class Asking:
             if isinstance(behind, Link):
                 ranked.entity = ranked.entity or behind
                 self.sentence.take(behind)
+            else:  # "which shoes did I use most often"
+                ranked.entity = ranked.entity or self.asked.subject
             return
         spec = self.spec(mark.last + 1)
+        if spec.link is not None and mark.what in _SIZES and not spec.functions and not spec.counted and self._are_rows(spec.link):
+            ranked.by, ranked.entity = Spec(spec.at, link=spec.link, quality=_SIZES[mark.what]), spec.link
+            return
         if spec.link is None and not spec.counted:
             before = self.sentence.before(mark.first - 1)
             if isinstance(before, Link) and self.is_numeric(before) and before != self.asked.subject:  # "who spent the most"
                 self.sentence.take(before)
                 ranked.by = Spec(before.first, link=before)
+            elif isinstance(before, Link) and before.tables and self.asked.subject not in {None, before}:
+                self.sentence.take(before)  # "which route do I run most"
+                ranked.common, ranked.entity = True, self.asked.subject
             elif _SIZES.get(mark.what) == SIZE:  # "which of them is the biggest"
                 ranked.by = Spec(mark.first, quality=SIZE)
             return
@@ -198,7 +209,8 @@ class Asking:
             timed = (
                 self._is_when(behind) and mark.quality != MONEY
             )  # "the most expensive month" is ranked, not what it is ranked by
-            if self.is_numeric(behind) or timed:
+            rows = self._are_rows(behind)  # "the most expensive expenses", though "expense" means an amount as well
+            if (self.is_numeric(behind) or timed) and not rows:
                 ranked.by = Spec(mark.first, link=behind)
             else:
                 ranked.entity = ranked.entity or behind
@@ -208,6 +220,12 @@ class Asking:
         elif isinstance(before, Link) and not before.is_value and (self.is_numeric(before) or self._is_when(before)):
             self.sentence.take(before)
             ranked.by = Spec(mark.first, link=before)
+
+    def _are_rows(self, link: Link) -> bool:
+        """Whether several rows of a table are meant, rather than a column of its name."""
+        best = max(each.score for each in link.candidates)
+        several = is_plural(self.sentence.lower(link.last)) or (self.asked.ranked is not None and self.asked.ranked.limit > 1)
+        return several and any(each.is_table and each.score >= _SURE * best for each in link.candidates)
 
     def _is_when(self, link: Link) -> bool:
         return any(self.schema.is_when(ref) for ref in link.columns())
@@ -231,7 +249,9 @@ class Asking:
             return
         if mark.what in {"by", "nach"} and self._is_ordered_by(mark):
             return
-        if mark.what == "by" and mark.first and is_done(self.sentence.tokens, mark.first - 1):
+        noun = self.sentence.before(mark.first - 1, gap=0)
+        named = isinstance(noun, Link) and any(each.is_table and each.score >= _SURE for each in noun.candidates)  # "ausgaben by"
+        if mark.what == "by" and mark.first and not named and is_done(self.sentence.tokens, mark.first - 1):
             self.sentence.take(mark)
             return
         if TIME_UNITS.get(mark.what):
@@ -345,7 +365,13 @@ class Asking:
             self.asked.specs.append(Spec(link.first, ("avg" if self.schema.is_rate(numbers[0]) else "sum",), link=named))
         elif link.tables:
             self.sentence.take(link)
-            self.asked.specs.append(Spec(link.first, counted=True, link=link))
+            spent = self._is_spent(link)
+            self.asked.specs.append(Spec(link.first, ("sum",) if spent else (), counted=not spent, link=link))
+
+    def _is_spent(self, link: Link) -> bool:
+        """Whether a table is named after money, of which "expenses per month" is the sum."""
+        named = [word for table in link.tables for word in self.schema.table_words(table)[0]]
+        return any(likeness(word, each) >= _SURE for word in SPENT for each in named)
 
     def _finish(self) -> None:
         several = self.asked.groups or self.sentence.marks_of("versus")

@@ -19,6 +19,7 @@ from assistant.backends.offline.tables.periods import Window
 from assistant.backends.offline.tables.phrases import table_phrases
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
+from assistant.backends.offline.tables.states import State
 from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem, unit_said, units_in
 
 _WORDED = (
@@ -91,10 +92,17 @@ class Conditions:
         self.words = table_phrases(sentence.language)
         self.unsure: list[str] = []
 
-    def all(self, comparisons: list[Comparison], windows: list[Window]) -> list[Condition]:
+    def all(self, comparisons: list[Comparison], windows: list[Window], states: list[State]) -> list[Condition]:
         """Every test, once; the tables of each are in play for the next."""
         found: list[Condition] = []
-        for tests in (self.compared(comparisons), self.flagged(), self.named(), self.timed(windows), self.missing()):
+        for tests in (
+            self.compared(comparisons),
+            self.flagged(),
+            self.named(),
+            self.timed(windows),
+            self.stated(states),
+            self.missing(),
+        ):
             for test in tests:
                 found.append(test)
                 self.meanings.choose(test.ref.table)
@@ -275,6 +283,16 @@ class Conditions:
         before = self.sentence.before(link.first - 1, gap=2)
         tables = before.tables if isinstance(before, Link) else []
         return [ref for ref in link.columns() if ref.table in tables]
+
+    def stated(self, states: list[State]) -> Iterator[Condition]:
+        """Tests for what a filled or an empty cell says: "still open", "unpaid"."""
+        for state in states:
+            refs = [ref for ref in state.refs if self.meanings.base in {"", ref.table}]
+            ref = self.meanings.nearest(refs)
+            if ref is None:
+                self.sentence.taken.difference_update((state.at, *state.denial))
+            else:
+                yield Condition(ref, "is not null" if state.filled else "is null")
 
     def missing(self) -> Iterator[Condition]:
         """Tests for no value: "without a phone", "have no phone"."""

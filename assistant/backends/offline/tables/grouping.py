@@ -8,7 +8,7 @@ from __future__ import annotations
 from assistant.backends.offline.tables.linking import Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Group
-from assistant.backends.offline.tables.row_names import naming, person
+from assistant.backends.offline.tables.row_names import naming, title
 from assistant.backends.offline.tables.schema import Ref
 from assistant.backends.offline.tables.sentence import Sentence
 
@@ -56,7 +56,7 @@ class Grouping:
     def _called(self, ref: Ref) -> Ref | None:
         """What a code stands for, or whom a row is of that only its day tells apart."""
         day = self.schema.is_when(ref) and self.schema.is_unique(ref)
-        return person(self.schema, ref.table) if day else naming(self.schema, ref)
+        return title(self.schema, ref.table) if day else naming(self.schema, ref)
 
     def _thing(self, link: Link, base: str) -> list[Group]:
         """The columns that stand for a thing beside a table: its own column of that name, else the name of the thing's rows."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from assistant.backends.offline.wording import words_of
 
 DURATION = ("time", "duration", "latency", "response", "elapsed")
-LENGTH = ("length", "duration", "time", "elapsed")
+LENGTH = ("length", "duration", "time", "elapsed", "distance", "pages")
 MONEY = ("price", "cost", "amount", "fare", "fee", "charge", "total", "revenue", "salary", "spent")
+SPENT = ("expense", "cost", "spending", "revenue", "earnings", "ausgabe", "kosten", "einnahme", "umsatz")  # as names of tables
 WHEN = ("date", "year", "created", "introduced", "founded", "opened", "birth", "time")
 AGE = WHEN[:-1]  # a time of the day is early or late, not old or new
 WEIGHT = ("weight", "mass")

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from assistant.backends.offline.tables.naming import QUOTED, WORD, Name, Token
 from assistant.backends.offline.tables.schema import Ref, Schema
-from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, stem
+from assistant.backends.offline.tables.vocabulary import UNITS, likeness, name_words, other_names, stem
 
 _BESIDE = 0.7  # share of the best reading's score from which another is kept
 _WEAKER = 0.5
@@ -77,7 +77,9 @@ class Linker:
     @cached_property
     def _names(self) -> list[tuple[Ref, Name]]:
         tables = [(Ref(name, ""), Name.of(*self.schema.table_words(name))) for name in self.schema.tables]
-        return tables + [(ref, self._column_name(ref)) for ref in self.schema.refs()]
+        columns = [(ref, self._column_name(ref)) for ref in self.schema.refs()]
+        others = [(ref, Name.of(words, ())) for ref, name in columns for words in other_names(name.needed)]
+        return [*tables, *columns, *others]
 
     def _column_name(self, ref: Ref) -> Name:
         """The words of a column, with those of its unit and its table."""

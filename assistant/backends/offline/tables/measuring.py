@@ -14,7 +14,7 @@ from assistant.backends.offline.tables.linking import Candidate, Link
 from assistant.backends.offline.tables.meanings import Meanings
 from assistant.backends.offline.tables.models import Function, Group, Measure, Scalar
 from assistant.backends.offline.tables.schema import Ref
-from assistant.backends.offline.tables.vocabulary import name_words, stem
+from assistant.backends.offline.tables.vocabulary import name_words, stem, unit_said
 
 RATES = frozenset({"avg", "median"})
 COUNTS = frozenset({"count", "count_distinct"})
@@ -34,6 +34,9 @@ class Measuring:
             ref = self.meanings.by_quality(spec.quality, numeric=bool(spec.functions))
             if ref is not None or spec.link is None:
                 return Measure(spec.functions[0] if spec.functions else "", ref.table, ref) if ref else None
+        counted_in = self._counted_in(spec)
+        if counted_in is not None:
+            return Measure("sum", counted_in.table, counted_in)
         if spec.link is None:
             table = next(iter(self.meanings.in_play()), "") if spec.counted else ""
             return Measure("count", table) if table else None
@@ -51,6 +54,21 @@ class Measuring:
                 Measure(function if function in {"min", "max"} else "count", ref.table, ref if function else None) if ref else None
             )
         return self.count(link, distinct=spec.distinct) if spec.counted or function == "sum" else None
+
+    def _counted_in(self, spec: Spec) -> Ref | None:
+        """The column that has the unit of "how many kilometres": these are added up, and no rows counted."""
+        sentence = self.asking.sentence
+        places = [mark.last + 1 for mark in sentence.marks if mark.first == spec.at and mark.kind == "count"]
+        word = sentence.lower(places[0]) if spec.counted and places else ""
+        if not word or any(link.first <= places[0] <= link.last and link.columns() for link in sentence.links):
+            return None
+        unit = unit_said(word)
+        for table in self.meanings.in_play() if unit else ():
+            for ref in self.schema.columns(table):
+                if self.schema.is_measure(ref) and not self.schema.is_rate(ref) and self.schema.unit(ref).lower() == unit:
+                    sentence.taken.add(places[0])
+                    return ref
+        return None
 
     def _spoilt(self, link: Link) -> Ref | None:
         """The column of numbers that is text because of some of its values."""
@@ -113,11 +131,30 @@ class Measuring:
             ref = self.meanings.column(ranked.entity)
             return Measure("count", ref.table) if ref else None
         if ranked.by is None:
-            return measures[0] if measures and not together else None
-        measure = self.measure(ranked.by)
+            return measures[0] if measures and not together else None if measures else self._main(ranked.entity)
+        measure = self.measure(ranked.by) if not self._is_row(ranked) or not ranked.by.quality else self._sized(ranked.by)
         if measure is not None or ranked.by.link is None:
             return measure
         return self._plain_order(ranked, ranked.by.link)
+
+    def _is_row(self, ranked: Ranked) -> bool:
+        """Whether what is ranked is what the order is said of: "the largest invoices"."""
+        return ranked.entity is not None and ranked.by is not None and ranked.by.link == ranked.entity
+
+    def _sized(self, by: Spec) -> Measure | None:
+        """What a size means of rows: a column of that kind, else the amount or the one number that they have."""
+        ref = self.meanings.by_quality(by.quality)
+        return Measure("", ref.table, ref) if ref else self._main(by.link)
+
+    def _main(self, thing: Link | None) -> Measure | None:
+        """What the rows of a table go by where nothing says it: their amount of money, else their only number."""
+        for table in self.meanings.tables(thing)[:1] if thing is not None else ():
+            numbers = [ref for ref in self.schema.columns(table) if self.schema.is_measure(ref)]
+            money = [ref for ref in numbers if self.schema.is_money(ref)]
+            for refs in (money, numbers):
+                if len(refs) == 1:
+                    return Measure("", table, refs[0])
+        return None
 
     def _plain_order(self, ranked: Ranked, link: Link) -> Measure | Group | None:
         """A ranking by something that is no number: a name, a date, how many there are of a thing."""

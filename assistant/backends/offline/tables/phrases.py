@@ -34,6 +34,7 @@ class TablePhrases:
     also: str
     spread: str
     missing: str
+    filled: str
     yes: str
     no: str
     nothing: str
@@ -101,6 +102,7 @@ _PHRASES = {
         also=" with a row in {table}",
         spread="average of the {measure}",
         missing="{column} is missing",
+        filled="{column} is not empty",
         yes="yes",
         no="no",
         nothing="No row of the tables answers this.",
@@ -164,6 +166,7 @@ _PHRASES = {
         also=" mit Zeile in {table}",
         spread="Durchschnitt der {measure}",
         missing="{column} fehlt",
+        filled="{column} nicht leer ist",
         yes="ja",
         no="nein",
         nothing="Keine Zeile der Tabellen beantwortet das.",

@@ -22,7 +22,7 @@ from assistant.backends.offline.tables.reading import read
 from assistant.backends.offline.tables.saying import said
 from assistant.backends.offline.tables.schema import Schema
 from assistant.backends.offline.tables.steps import Call, call_for
-from assistant.backends.offline.tables.vocabulary import stem
+from assistant.backends.offline.tables.vocabulary import likeness, stem
 from assistant.backends.offline.wording import SPECIFIC_KINDS
 from assistant.messages import Outcome
 
@@ -69,9 +69,16 @@ class TableQuestions:
             return False
         tokens = tokens_of(text)
         said = {stem(token.lower) for token in tokens}
-        kinds = {stem(token.lower) for token in tokens if token.lower in SPECIFIC_KINDS}
-        names = [{stem(word) for word in self._schema.table_words(table)[0]} for table in self._schema.tables]
-        return any(name <= said or name & kinds for name in names)
+        kinds = {token.lower for token in tokens if token.lower in SPECIFIC_KINDS}
+        for table in self._schema.tables:
+            name = self._schema.table_words(table)[0]
+            columns = {stem(word) for ref in self._schema.columns(table) for word in self._schema.column_words(ref)[0]}
+            if {stem(word) for word in name} <= said or any(likeness(kind, word) for kind in kinds for word in name):
+                return True
+            # "How many pages per genre": one word may mean documents, several that are columns of one table hardly.
+            if len(columns & said) > 1:
+                return True
+        return False
 
     def said(self, reading: Reading) -> str:
         """What was understood, on one line."""

@@ -41,6 +41,8 @@ def ranked(parsed: Parsed, by: Measure) -> Reading | None:
         return _extreme(parsed, by, order)
     if not things or (parsed.groups and parsed.groups != things and not order.limit):
         return _extreme(parsed, by, order)
+    if by.function == "count" and parsed.grouping.is_row(things, by.table):
+        return None  # every one of them is counted once
     limit = order.limit or _usual_limit(parsed)
     ranking = Ranking(by, high=order.high, limit=limit)
     extra = parsed.selected(tables={group.ref.table for group in things} | {by.table})

@@ -24,6 +24,7 @@ from assistant.backends.offline.tables.parsed import Parsed
 from assistant.backends.offline.tables.periods import find_windows
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.backends.offline.tables.sentence import Sentence
+from assistant.backends.offline.tables.states import find_states
 from assistant.backends.offline.tables.vocabulary import UNITS, name_words, stem
 from assistant.backends.offline.wording import words_of
 
@@ -74,6 +75,7 @@ class _Reader:
     def read(self) -> Reading | None:
         """The Reading, None where nothing is asked of a table."""
         windows = find_windows(self.sentence, today=self.today, dated=self.schema.has_times)
+        states = find_states(self.sentence, self.schema, timed=bool(windows))
         comparisons = find_comparisons(self.sentence, lambda link: self.asking.is_numeric(link) or self._is_yearly(link))
         asked = self.asking.read()
         self.meanings.asked = asked.subject
@@ -86,7 +88,7 @@ class _Reader:
         self.meanings.choose("" if self.meanings.base else self._flagged_table(asked))
         self.meanings.choose(self._subject_table(asked))
         conditions = Conditions(self.sentence, self.meanings)
-        found = conditions.all(comparisons, windows)
+        found = conditions.all(comparisons, windows, states)
         grouping = Grouping(self.sentence, self.meanings)
         base = next((each.table for each in (*measures, by) if isinstance(each, Measure)), self.meanings.base)
         parsed = Parsed(
@@ -212,6 +214,8 @@ class _Reader:
             by = [each.ranking.by for each in (reading, inner) if each.ranking and isinstance(each.ranking.by, Measure)]
             refs = [*(measure.ref for measure in (*reading.measures, *by)), *reading.select]
             return any(self.schema.is_money(ref) for ref in refs if ref)
+        if mark.kind == "not":  # what is denied must not be answered as if it were not
+            return self.sentence.is_taken(mark)
         if mark.kind in {"most", "how"}:
             extreme = any(measure.function in {"min", "max", "avg", "median"} for measure in reading.measures)
             return bool(reading.ranking or reading.over or extreme)

@@ -13,6 +13,17 @@ from assistant.backends.offline.wording import words_of
 
 _CODES = frozenset({"code", "id", "key", "nr", "no", "number", "nummer", "uuid", "iata", "sku", "kennung"})
 _NAMES = tuple(map(stem, ("name", "title", "label", "town", "city", "stadt", "ort", "bezeichnung", "place")))
+_PERSONS = frozenset(
+    map(
+        stem,
+        words_of(
+            """person people assignee owner author employee staff customer client user member player runner rider driver reader
+            seller buyer agent manager colleague responsible contact friend child patient student teacher doctor
+            mitarbeiter mitarbeiterin kunde kundin besitzer inhaber autor autorin verfasser spieler fahrer verkäufer käufer
+            zuständig bearbeiter ansprechpartner mitglied freund"""
+        ),
+    )
+)
 _NO_NAMES = frozenset(
     map(stem, words_of("phone telephone telefon fax email mail url link address note comment description status"))
 )
@@ -41,9 +52,17 @@ def naming(schema: Schema, code: Ref) -> Ref | None:
     return max(kept, key=lambda ref: (rank(ref), -kept.index(ref)), default=None)
 
 
-def person(schema: Schema, table: str) -> Ref | None:
-    """The column that answers "who" in a table: the first that reads like names."""
+def title(schema: Schema, table: str) -> Ref | None:
+    """The column by which the rows of a table are best called: the first that reads like names."""
     return next((ref for ref in schema.columns(table) if _is_name(schema, ref) and schema.column(ref).distinct > 1), None)
+
+
+def person(schema: Schema, table: str) -> Ref | None:
+    """The column that answers "who" in a table: one named after persons, else the first that holds what is written like names."""
+    refs = [ref for ref in schema.columns(table) if schema.column(ref).type == "text" and not is_code(schema, ref)]
+    named = [ref for ref in refs if _PERSONS & {stem(word) for word in name_words(ref.column)[-1:]}]
+    like = [ref for ref in refs if _is_name(schema, ref) and all(value[:1].isupper() for value in schema.column(ref).values)]
+    return next((ref for ref in (*named, *like) if schema.column(ref).distinct > 1), None)
 
 
 def _is_name(schema: Schema, ref: Ref) -> bool:

@@ -169,6 +169,8 @@ def _test(condition: Condition, words: TablePhrases) -> str:
         return f"{column} {'in ' if _WITHIN.match(condition.said) else ''}{condition.said}"
     if condition.op == "is null":
         return words.missing.format(column=column)
+    if condition.op == "is not null":
+        return words.filled.format(column=column)
     if isinstance(condition.value, tuple):
         shown = ", ".join(map(str, condition.value[:_MOST_NAMED])) + (", …" if len(condition.value) > _MOST_NAMED else "")
         return f"{column} {condition.op} {shown}"

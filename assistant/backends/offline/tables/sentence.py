@@ -28,7 +28,7 @@ _EMPTY = words_of(
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
     related relevant available currently final answer include including included consider together top both beide beiden us
     we per over across work works worked working log logs logged book booked arbeiten arbeitet arbeitete gearbeitet geleistet
-    gebucht erfasst"""
+    gebucht erfasst use using things stuff sachen dinge stehen steht liegen liegt"""
 )
 _SURE = 0.9
 _ASKING = frozenset({"aggregate", "count", "group", "limit", "most", "order", "distinct", "share", "how"})
@@ -41,7 +41,8 @@ _FILLERS = words_of(
 class Sentence:
     """A question in the making. taken: the words that a rule has understood.
 
-    around: the tables around which a word stands. aside: those of these words that are in no name: "net amount".
+    around: the tables around which a word stands. aside: those of these words that are in no name: "net amount". states: words that
+    say what an empty cell says: "the largest unpaid invoice".
     """
 
     text: str
@@ -53,6 +54,7 @@ class Sentence:
     around: dict[int, frozenset[str]] = field(default_factory=dict)
     aside: frozenset[int] = frozenset()
     taken: set[int] = field(default_factory=set)
+    states: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, text: str, linker: Linker, *, language: str, strict: bool = True) -> Sentence:
@@ -98,7 +100,7 @@ class Sentence:
     def is_filler(self, index: int) -> bool:
         """Whether a plain word may stand between a mark and what it is of."""
         token = self.tokens[index]
-        return token.lower in _FILLERS or token.lower in self.stops or index in self.aside
+        return token.lower in _FILLERS or token.lower in self.stops or index in self.aside or index in self.states
 
     def beside(self, link: Link) -> Link | Mark | None:
         """What stands right behind a link, with nothing but a blank or a hyphen between."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -80,7 +81,40 @@ _GROUPS = (
     "user nutzer benutzer",
     "supplier vendor lieferant",
     "account konto",
+    "paid bezahlt beglichen settled",
+    "closed geschlossen abgeschlossen",
+    "finished completed beendet fertig gelesen",
+    "done erledigt completed",
+    "resolved gelöst",
+    "returned zurückgegeben",
+    "lent loaned verliehen ausgeliehen",
+    "expense spending ausgabe",
+    "author writer wrote autor verfasser schrieb",
+    "book buch",
+    "page seiten",
+    "route strecke",
+    "distance distanz entfernung",
+    "shop store merchant retailer dealer händler geschäft",
+    "room raum zimmer",
+    "due fällig",
 )
+# German words that English needs two for.
+_COMPOUNDS = {
+    ("hourly", "rate"): "stundensatz stundenlohn",
+    ("purchase", "date"): "kaufdatum",
+    ("purchase", "price"): "kaufpreis",
+    ("unit", "price"): "stückpreis einzelpreis",
+    ("total", "amount"): "gesamtbetrag",
+    ("birth", "date"): "geburtsdatum",
+    ("due", "date"): "fälligkeitsdatum",
+    ("invoice", "number"): "rechnungsnummer rechnungsnr",
+    ("invoice", "date"): "rechnungsdatum",
+    ("customer", "number"): "kundennummer kundennr",
+    ("order", "number"): "bestellnummer",
+    ("postal", "code"): "postleitzahl plz",
+    ("heart", "rate"): "herzfrequenz puls",
+    ("contact", "person"): "ansprechpartner",
+}
 _ABBREVIATIONS = {
     "amt": "amount",
     "dt": "date",
@@ -132,6 +166,10 @@ _SAID_UNITS = {
     **dict.fromkeys(("minute", "minutes", "minuten"), "min"),
     **dict.fromkeys(("hour", "hours", "stunde", "stunden"), "h"),
     **dict.fromkeys(("day", "days", "tag", "tage", "tagen"), "days"),
+    **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers", "kilometern"), "km"),
+    **dict.fromkeys(("mile", "miles", "meilen"), "miles"),
+    **dict.fromkeys(("euro", "euros"), "eur"),
+    **dict.fromkeys(("dollar", "dollars"), "usd"),
     **dict.fromkeys(("kilo", "kilos", "kilogram", "kilograms"), "kg"),
 }
 # The unit that a name ends with, and the words that it is said with.
@@ -210,6 +248,9 @@ def stem(word: str) -> str:
     return text[:-1] + "i" if text.endswith("y") and len(text) > _SHORTEST_STEM else text
 
 
+_IN_GERMAN = {stem(word): pair for pair, line in _COMPOUNDS.items() for word in line.split()}
+
+
 def plural(word: str) -> str:
     """An English word or name for several of what it says; what is none already."""
     if re.search(r"[^su']s$", word):
@@ -222,6 +263,13 @@ def plural(word: str) -> str:
 def name_words(name: str) -> list[str]:
     """The words of a table's or column's name in lower case: `sbTxCustId`, `day7_lesion_cnt`, "Response-Zeit"."""
     return [piece.lower() for part in _CAMEL.split(name) for piece in _PIECES.findall(part)]
+
+
+def other_names(words: Sequence[str]) -> list[list[str]]:
+    """The words of a name in the other language, where that has two for one: "Stundensatz" is "hourly rate"."""
+    german = [[word] for word in _COMPOUNDS.get((words[0], words[1]), "").split()] if len(words) == 2 else []
+    english = _IN_GERMAN.get(stem(words[0])) if len(words) == 1 else None
+    return [*german, *([list(english)] if english else [])]
 
 
 def _members() -> dict[str, frozenset[int]]:
