@@ -342,6 +342,14 @@ def test_questions_for_documents_by_name_are_not_put_to_tables() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(452.1, "EUR", "452.10"), (452.0, "EUR", "452"), (0.5, "EUR", "0.5"), (452.1, "km", "452.1"), (1.234, "KWD", "1.23")],
+)
+def test_both_decimals_of_money_are_shown(value: float, unit: str, text: str) -> None:
+    assert number_words(value, table_phrases("en"), unit) == text
+
+
+@pytest.mark.parametrize(
     ("value", "language", "text"),
     [
         (1842310, "en", "1,842,310"),

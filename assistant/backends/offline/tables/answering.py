@@ -17,12 +17,14 @@ from assistant.backends.offline.tables.row_names import naming
 from assistant.backends.offline.tables.saying import counted_noun, headline_words, measure_words, said, things_words
 from assistant.backends.offline.tables.schema import Ref, Schema
 from assistant.messages import Outcome
+from search.tables.units import has_no_third_decimal
 
 _MOST_ROWS = 20
 _MOST_WORDS = 12
 _LONGEST_CELL = 80
 _MOST_SPOILT = 5
-_SIGNIFICANT = 3  # digits of numbers below 1; others have two decimals
+_SIGNIFICANT = 3  # digits of numbers below 1
+_MONEY_PLACES = 2  # the decimals of other numbers; those of money are all shown
 _MOST_PLACES = 12
 _COUNTED = re.compile(r"\d+ of \d+ values")
 _CONTEXT = Context(prec=400)
@@ -58,7 +60,8 @@ def _evenly(reading: Reading, schema: Schema, result: Result, words: TablePhrase
     if not rows or reading.link is None or not isinstance(rows[0][0], int | float):
         return []
     ref = reading.measures[0].ref
-    value = f"{number_words(rows[0][0], words)} {schema.unit(ref) if ref else ''}".strip()
+    unit = schema.unit(ref) if ref else ""
+    value = f"{number_words(rows[0][0], words, unit)} {unit}".strip()
     return [f"{words.evenly.format(column=reading.link[1].column)}: {value}{_key(result)}"]
 
 
@@ -194,8 +197,8 @@ class _Shape:
         counted = bool(measure and measure.function in {"count", "count_distinct"})
         if not counted and ref is not None and not self.schema.is_measure(ref):
             return str(cell)
-        written = number_words(cell, self.words)
         unit = "" if counted else self._unit(ref, name, result)
+        written = number_words(cell, self.words, unit)
         return f"{written} {unit}".strip()
 
     def _unit(self, ref: Ref | None, name: str, result: Result) -> str:
@@ -204,17 +207,22 @@ class _Shape:
         return str(told) if told else self.schema.unit(ref) if ref else ""
 
 
-def number_words(value: float, words: TablePhrases) -> str:
-    """A number with groups of three digits and at most two decimals, small ones with three that count; rounded half up."""
+def number_words(value: float, words: TablePhrases, unit: str = "") -> str:
+    """A number with groups of three digits and at most two decimals, small ones with three that count; rounded half up.
+
+    unit: what stands behind it; of money both decimals are shown.
+    """
     if isinstance(value, int):
         text = f"{value:,}"
     else:
         exact = Decimal(repr(value))
         if not exact.is_finite():
             return str(value)
-        places = 2 if abs(exact) >= 1 or not exact else min(_SIGNIFICANT - 1 - exact.adjusted(), _MOST_PLACES)
+        places = _MONEY_PLACES if abs(exact) >= 1 or not exact else min(_SIGNIFICANT - 1 - exact.adjusted(), _MOST_PLACES)
         text = f"{exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=_CONTEXT):,f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
+        whole = exact == exact.to_integral_value()
+        if "." in text and (whole or places != _MONEY_PLACES or not has_no_third_decimal(unit)):
+            text = text.rstrip("0").rstrip(".")
     return text.translate({ord(","): words.group, ord("."): words.point})
 
 
