@@ -57,9 +57,9 @@ def wrong(sample_tables: Library) -> Callable[[list[dict[str, Any]]], list[str]]
     return put_all
 
 
-@pytest.mark.parametrize(("name", "floor"), [("tables.jsonl", 0.96), ("tables_heldout.jsonl", 0.68)])
+@pytest.mark.parametrize(("name", "floor"), [("tables.jsonl", 0.96), ("tables_heldout.jsonl", 0.70)])
 def test_fixed_questions_over_tables_are_right(name: str, floor: float, wrong: Callable[[list[dict[str, Any]]], list[str]]) -> None:
-    """Measured: 124 of 127, and 63 of 90."""
+    """Measured: 124 of 127, and 65 of 90."""
     known = cases(name)
     failed = wrong(known)
     assert len(failed) <= (1 - floor) * len(known), "\n\n".join(failed)

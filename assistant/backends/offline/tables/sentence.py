@@ -28,7 +28,8 @@ _EMPTY = words_of(
     alphabetically alphabetical starting name names named highest lowest list associated number data average averages
     related relevant available currently final answer include including included consider together top both beide beiden us
     we per over across work works worked working log logs logged book booked arbeiten arbeitet arbeitete gearbeitet geleistet
-    gebucht erfasst use using things stuff sachen dinge stehen steht liegen liegt"""
+    gebucht erfasst use using things stuff sachen dinge wrote written schrieb
+    geschrieben stehen steht liegen liegt"""
 )
 _SURE = 0.9
 _ASKING = frozenset({"aggregate", "count", "group", "limit", "most", "order", "distinct", "share", "how"})

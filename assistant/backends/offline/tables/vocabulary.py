@@ -89,7 +89,7 @@ _GROUPS = (
     "returned zurückgegeben",
     "lent loaned verliehen ausgeliehen",
     "expense spending ausgabe",
-    "author writer wrote autor verfasser schrieb",
+    "author writer autor verfasser",
     "book buch",
     "page seiten",
     "route strecke",
