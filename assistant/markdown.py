@@ -35,6 +35,8 @@ _STYLES = {
     "markdown.table.border": "dim",
     "markdown.table.header": "bold",
 }
+# What is shown otherwise: bullets, the numbers of a list, the language of code.
+_MARKERS = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)](?=[ \t]))*(?:(?:`{3,}|~{3,})[^\n]*)?", re.MULTILINE)
 _STYLE_CODE = re.compile(r"\x1b\[[0-9;]*m")
 _TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$")
 
@@ -68,7 +70,8 @@ def lines(text: str, *, width: int, styled: bool) -> list[str]:
             kept.append("")
     while kept and not kept[-1]:
         kept.pop()
-    return kept
+    # Lists within lists within lists, and tables of more columns than the terminal has, lose text on the way.
+    return kept if _letters("\n".join(kept)) >= _letters(_MARKERS.sub("", begun)) else _as_written(text, width)
 
 
 def write_markdown(text: str, terminal: render.Terminal) -> None:
@@ -78,6 +81,15 @@ def write_markdown(text: str, terminal: render.Terminal) -> None:
     shown = render.safe(settings.redact(text.strip("\n")))
     for line in lines(shown, width=terminal.width, styled=terminal.styled):
         terminal.write(line)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, _STYLE_CODE.sub("", text)))
+
+
+def _as_written(text: str, width: int) -> list[str]:
+    lines = text.strip("\n").split("\n")
+    return [part for line in lines for part in (render.wrapped(line, width) if render.columns(line) > width else [line])]
 
 
 def _indent(text: str) -> int:

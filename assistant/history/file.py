@@ -121,11 +121,18 @@ def translated(path: Path) -> Iterator[None]:
         if is_busy(error):
             raise HistoryError(f"{path} is being written by another program", "try again when it has finished") from error
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}:
-            raise HistoryError(f"{path} is damaged: {error}", _MOVE) from error
+            raise damaged(path, str(error)) from error
         raise HistoryError(f"{path} cannot be read or written: {error}", "check its rights, the folder's and the disk") from error
+    except UnicodeDecodeError as error:  # SQLite's message quotes a damaged schema, and Python cannot decode it
+        raise damaged(path, "its schema is no text") from error
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise HistoryError(f"{path} cannot be read or written: {why}", "check its rights, the folder's and the disk") from error
+
+
+def damaged(path: Path, why: str) -> HistoryError:
+    """The error of a file that holds what was never written to it."""
+    return HistoryError(f"{path} is damaged: {why}", _MOVE)
 
 
 @contextmanager
@@ -199,4 +206,4 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-__all__ = ["BUSY_SECONDS", "VERSION", "is_busy", "opened", "place", "translated", "writing"]
+__all__ = ["BUSY_SECONDS", "VERSION", "damaged", "is_busy", "opened", "place", "translated", "writing"]

@@ -22,11 +22,15 @@ from search import Filters
 
 
 class Keeper:
-    """Keeps one conversation after another; a context that closes the file. id: of the one under way, None before it has one."""
+    """Keeps one conversation after another; a context that closes the file.
+
+    id: of the one under way, None before it has one. missed: how many of its turns could not be kept.
+    """
 
     def __init__(self, library: Path, say: Callable[[str], None], *, path: Path | None = None) -> None:
         """Keep conversations over a library. say: told once when they cannot be kept. path: the file, the usual one without it."""
         self.id: int | None = None
+        self.missed = 0
         self._library = library
         self._say = say
         self._path = path
@@ -62,6 +66,7 @@ class Keeper:
             before = self.id
             self.id = self.history.add(before, turn, snapshot, filters, today=today, base_url=base_url or "")
         except HistoryError as error:
+            self.missed += 1
             if not self._told:
                 self._told = True
                 self._say(f"this conversation is not kept: {error}" + (f"; {error.hint}" if error.hint else ""))
@@ -72,7 +77,7 @@ class Keeper:
     def resume(self, session_id: int) -> Kept:
         """Go on with a kept conversation: what is kept from now on belongs to it. Raises HistoryError."""
         kept = self.history.load(session_id)
-        self.id = session_id
+        self.id, self.missed = session_id, 0
         return kept
 
     def rename(self, name: str) -> str:
@@ -83,7 +88,7 @@ class Keeper:
 
     def fresh(self) -> None:
         """What is kept from now on is a new conversation."""
-        self.id = None
+        self.id, self.missed = None, 0
 
 
 __all__ = ["Keeper"]

@@ -134,13 +134,13 @@ class History:
         where, parameters = ("WHERE s.library = ?", (_library(library),)) if library else ("", ())
         newest = "(SELECT max(c.id) FROM turns c WHERE c.session = s.id)"
         sql = f"SELECT {_COLUMNS} FROM sessions s {where} ORDER BY {newest} DESC LIMIT ?"
-        return [_session(row) for row in self._rows(sql, (*parameters, limit))]
+        return [self._session(row) for row in self._rows(sql, (*parameters, limit))]
 
     def older(self, days: int) -> list[Session]:
         """The conversations that nobody has gone on with for so many days, the oldest first."""
         before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="seconds")
         return [
-            _session(row)
+            self._session(row)
             for row in self._rows(f"SELECT {_COLUMNS} FROM sessions s WHERE s.last < ? ORDER BY s.last, s.id", (before,))
         ]
 
@@ -155,7 +155,7 @@ class History:
             f"FROM turns t JOIN sessions s ON s.id = t.session WHERE {test} ORDER BY t.id DESC LIMIT ?",
             (*parameters, limit),
         )
-        return [FoundTurn(_session(row[:-5]), *row[-5:]) for row in rows]
+        return [FoundTurn(self._session(row[:-5]), *row[-5:]) for row in rows]
 
     def find(self, which: str) -> Session:
         """The conversation with an id, a name or the beginning of a name. Raises HistoryError, which names the nearest."""
@@ -169,7 +169,7 @@ class History:
             begins = "substr(s.folded_name, 1, length(?1)) = ?1 AND ?1 != ''"
             rows = rows or self._rows(f"SELECT {_COLUMNS} FROM sessions s WHERE {begins} ORDER BY s.id", (wish,))
         if len(rows) == 1:
-            return _session(rows[0])
+            return self._session(rows[0])
         if rows:
             listed = ", ".join(f"{row[1]} ({row[0]})" for row in rows[:5])
             raise HistoryError(
@@ -196,7 +196,7 @@ class History:
                 turns = self._rows("SELECT id, filters, record FROM turns WHERE session = ? ORDER BY id", of_session)
             finally:
                 self._connection.execute("ROLLBACK")
-        session = _session(rows[0][:-1])
+        session = self._session(rows[0][:-1])
         try:
             spoken = tuple(serial.said_from_json(text) for (text,) in said)
             evidence = tuple(serial.evidence_from_json(text) for (text,) in items)
@@ -337,15 +337,17 @@ class History:
         with file.translated(self.path):
             return self._connection.execute(sql, parameters).fetchall()
 
+    def _session(self, row: Sequence[Any]) -> Session:
+        identifier, name, library, model, base_url, started, last, turns, question = row
+        texts = (name or "", library, model, base_url, started, last, question or "")
+        if not all(isinstance(text, str) for text in texts) or not (_is_moment(started) and _is_moment(last)):
+            raise file.damaged(self.path, f"conversation {identifier} is not as it was written")
+        return Session(identifier, name, Path(to_os(library)), model, base_url, started, last, turns, question or "")
+
 
 def _kept_turn(number: int, filters: str, record: str, evidence: Mapping[str, Any]) -> KeptTurn:
     known = json.loads(record)
     return KeptTurn(number, records.turn_from(known, evidence), serial.filters_from_json(filters), known)
-
-
-def _session(row: Sequence[Any]) -> Session:
-    identifier, name, library, model, base_url, started, last, turns, question = row
-    return Session(identifier, name, Path(to_os(library)), model, base_url, started, last, turns, question or "")
 
 
 def _same_turns(before: Sequence[Said], now: Sequence[Said]) -> int:
@@ -366,6 +368,13 @@ def _agreeing(compared: Iterable[bool]) -> int:
 
 def _library(path: Path) -> str:
     return to_text(str(settings.from_home(path).resolve()))
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _utc(moment: str) -> str:

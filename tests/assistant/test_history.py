@@ -274,6 +274,31 @@ def test_bytes_that_are_no_text_name_no_conversation(history: History) -> None:
         history.find("caf\udce9")
 
 
+@pytest.mark.parametrize("change", ["library = X'00'", "last = 'long ago'", "started = '2026-10-15T10:00:00'", "model = X'FF'"])
+def test_a_row_that_was_never_written_so_is_said_to_be_damaged(library: Library, history: History, change: str) -> None:
+    session = kept(history, library, "gateway?")
+    with closing(sqlite3.connect(place(), isolation_level=None)) as connection:
+        connection.execute(f"UPDATE sessions SET {change}")
+    for read in (
+        history.sessions,
+        lambda: history.find(str(session)),
+        lambda: history.load(session),
+        lambda: history.search("gateway"),
+    ):
+        with pytest.raises(HistoryError, match="is damaged"):
+            read()
+
+
+def test_a_damaged_schema_is_said_to_be_one(library: Library, history: History) -> None:
+    kept(history, library, "gateway?")
+    history.close()
+    content = place().read_bytes()
+    assert content.count(b"CREATE TABLE turns") == 1
+    place().write_bytes(content.replace(b"CREATE TABLE turns", b"CRE\xd3\xd3\xd3ABLE turns"))
+    with pytest.raises(HistoryError, match="is damaged"):
+        History.open()
+
+
 def held(folder: Path, words: list[bytes]) -> list[tuple[str, bytes]]:
     return [(each.name, word) for each in folder.iterdir() for word in words if word in each.read_bytes()]
 

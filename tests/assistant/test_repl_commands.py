@@ -15,7 +15,8 @@ from standin import StandIn
 
 from assistant import settings
 from assistant.ask_command import Options
-from assistant.errors import ArchivistError, UsageError, UserError
+from assistant.errors import ArchivistError, HistoryError, UsageError, UserError
+from assistant.history import History
 from assistant.repl import commands, turns
 from assistant.repl.commands import keeping
 from assistant.repl.commands.base import Ask, Fill, Leave
@@ -288,6 +289,24 @@ def test_a_conversation_is_named_exported_and_gone_on_with(session: Session, do:
     assert "[1] runbooks/gateway.md" in do("/sources")
     do(QUESTION)
     assert do("/sessions").count("Gateway limits") == 1
+
+
+def test_an_export_says_what_it_lacks(do: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
+    def full(*_: object, **__: object) -> int:
+        raise HistoryError("the disk is full")
+
+    with monkeypatch.context() as context:
+        context.setattr(History, "add", full)
+        do(QUESTION)
+        with pytest.raises(UserError, match="could not be kept"):
+            do("/export all.md")
+    do("/clear")
+    do(QUESTION)
+    assert "without" not in do("/export whole.md")
+    with monkeypatch.context() as context:
+        context.setattr(History, "add", full)
+        do("how often are the keys rotated?")
+    assert "without 1 turn that could not be kept" in do("/export part.md")
 
 
 def test_without_history_nothing_is_kept_and_it_is_said(library_file: Path, session: Session, tmp_path: Path) -> None:

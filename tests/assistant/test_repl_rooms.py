@@ -39,6 +39,21 @@ class TestMarkdown:
     def test_nothing_that_was_written_is_hidden(self, written: str) -> None:
         assert markdown.lines(written, width=100, styled=False) == [written]
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "\n".join(f"{'  ' * depth}- item{depth}x" for depth in range(30)),
+            f"{'>' * 60} item0x",
+            f"{'- ' * 60}item0x",
+            "\n".join([f"|{'h|' * 60}", f"|{'-|' * 60}", f"|{'|'.join(f'item{number}x' for number in range(60))}|"]),
+        ],
+        ids=["nested", "quoted", "listed", "table"],
+    )
+    def test_what_is_nested_too_deep_or_too_wide_is_shown_as_it_was_written(self, text: str) -> None:
+        shown = markdown.lines(text, width=80, styled=True)
+        assert re.findall("item[0-9]+x", text) == re.findall("item[0-9]+x", "".join(shown))
+        assert max(render.columns(line) for line in shown) <= 80
+
     @pytest.mark.parametrize("width", [40, 60, 120])
     def test_no_line_is_wider_than_the_terminal(self, width: int) -> None:
         text = f"{'words ' * 40}\n\n- {'日本語のテキスト' * 10}\n\n| a | b |\n|---|---|\n| {'x ' * 60} | 1 |\n\n> {'quoted ' * 30}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assistant import answer_view, render, settings
-from assistant.errors import UsageError, UserError
+from assistant.errors import HistoryError, UsageError, UserError
 from assistant.repl.commands import keeping
 from assistant.repl.commands.base import Next
 from assistant.repl.state import Session
+from search.counting import counted
 
 if TYPE_CHECKING:
     from assistant.conversation import Turn
@@ -85,10 +86,19 @@ def export(session: Session, typed: str) -> Next:
         raise UserError("/export: nothing was answered yet", "ask a question first")
     path = keeping.new_file(typed, "/export", "conversation.md")
     with History.open() as history:  # a connection of its own: what the keeper knows of the file stays as it is
-        kept = history.load(keeper.id)
+        try:
+            kept = history.load(keeper.id)
+        except HistoryError:
+            if keeper.missed:
+                raise UserError(
+                    "/export: this conversation could not be kept", "/save FILE writes the last answer to a file"
+                ) from None
+            raise
     as_lines = path.suffix.casefold() in {".jsonl", ".ndjson"}
     keeping.write_new(path, "".join(f"{line}\n" for line in export.jsonl(kept)) if as_lines else export.markdown(kept))
     render.err().write(f"written to {render.quoted_path(path)}")
+    if keeper.missed:
+        render.err().write(f"without {counted(keeper.missed, 'turn')} that could not be kept")
     return None
 
 
