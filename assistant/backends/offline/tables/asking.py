@@ -340,8 +340,8 @@ class Asking:
 
     def _read_ask(self, mark: Mark) -> None:
         behind = self.sentence.after(mark.last + 1, gap=3)
-        self.asked.singular = mark.what in {"who", "wer"}
-        whom = self.asked.singular and isinstance(behind, Link) and self.is_numeric(behind)  # "who spent the most"
+        self.asked.singular = self.asked.singular or mark.what in {"who", "wer"}  # "… on my list" asks nothing more
+        whom = mark.what in {"who", "wer"} and isinstance(behind, Link) and self.is_numeric(behind)  # "who spent the most"
         if isinstance(behind, Link) and not behind.is_value and not whom:
             self.asked.subject = self._head(behind, counted=True)
             self.asked.singular = self.asked.singular or not is_plural(self.sentence.lower(self.asked.subject.last))
