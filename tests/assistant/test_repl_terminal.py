@@ -118,6 +118,28 @@ def test_a_dumb_terminal_gets_no_escape(start: Start) -> None:
     assert terminal.wait_for_end() == 0
 
 
+def test_bytes_of_another_encoding_end_nothing(start: Start) -> None:
+    terminal = start()
+    terminal.wait_for("❯")
+    terminal.type(b"/resume caf\xe9\r")
+    terminal.wait_for("no conversation 'caf\ufffd'")
+    terminal.type(b"when does the gateway give up, caf\xe9?\r")
+    terminal.wait_for("offline · .*2 steps")
+
+
+def test_ctrl_z_suspends_and_what_was_typed_is_still_there(library: Library, home: Path) -> None:
+    words = ["bash", "--norc", "-ic", f'{sys.executable} {PROGRAM} chat -l {library} -m offline; echo "suspended"; fg']
+    with Terminal(words, environment=environment(home, PYTHONPATH=f"{TESTS.parent}:{TESTS}")) as terminal:
+        terminal.wait_for("❯")
+        terminal.type("/help ope")
+        terminal.wait_for("❯ /help ope")
+        terminal.type("\x1a")
+        terminal.wait_for("suspended")
+        terminal.wait_for("❯ /help ope", after="suspended")
+        terminal.enter("n")
+        terminal.wait_for("/open N", after="suspended")
+
+
 def test_without_a_terminal_each_line_is_a_question(library: Path, home: Path) -> None:
     done = piped(library, home, f"{QUESTION}\n\n/filter category:notes\n{QUESTION}\n")
     assert done.returncode == 0
