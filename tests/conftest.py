@@ -9,12 +9,18 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, settings
 from standin import StandIn
 
 from search import Library, upkeep
 
 ROOT = Path(__file__).resolve().parent.parent
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "OLLAMA_API_KEY", "ARCHIVIST_API_KEY")
+
+
+# Nothing here is held to the speed of the machine.
+settings.register_profile("archivist", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("archivist")
 
 
 def pytest_report_header() -> str:

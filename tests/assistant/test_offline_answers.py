@@ -41,6 +41,13 @@ def test_a_number_is_preferred_where_one_is_asked_for() -> None:
     assert "15 bar" in answer("How high is the boiler pressure?", {"hits": [hit(text)]}).splitlines()[0]
 
 
+def test_a_file_s_name_stays_on_its_line() -> None:
+    said = answer("Who won the chess tournament?", {"hits": [hit("We won.", path="a\n# b.md", similarity=0.2)]})
+    assert "(a # b.md)" in said
+    said = answer("boiler valve", {"hits": [hit("The boiler valve leaks in May.", path="a\n# b.md")]})
+    assert said.endswith("a # b.md:1-9")
+
+
 def test_words_with_quotation_marks_are_quoted_as_a_block() -> None:
     said = answer("boiler motto", {"hits": [hit('The boiler motto is "keep warm", they say.')]})
     assert said.splitlines() == ['> The boiler motto is "keep warm", they say.', "[aaaaaaaaaa] a.md, a.md:1-9"]

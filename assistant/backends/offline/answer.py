@@ -159,7 +159,7 @@ def _listed(value: Mapping[str, Any], said: Phrases, plan: Plan) -> str:
         documents.reverse()
     lines = [_total(value, said, shown=len(documents) if some else 0) + said.colon, ""]
     for document in documents:
-        details = ", ".join(str(document[name]) for name in ("path", "date") if document.get(name))
+        details = ", ".join(_line(document[name]) for name in ("path", "date") if document.get(name))
         key = f" [{document['key']}]" if document.get("key") else ""
         lines.append(f"- {_line(document.get('title') or document.get('path') or '')} ({details}){key}")
     goes_on = not some and (value.get("more") or (plan.oldest and len(documents) < value["total"]))
@@ -260,7 +260,7 @@ def _nearest(evidence: Evidence, index: int, said: Phrases, *, unsure: bool) -> 
     unsure: it may answer nonetheless, so that a sentence is shown even when it shares no word.
     """
     hit = evidence.hits[index]
-    line = f"- {_line(hit.title)} ({hit.path}) [{hit.key}]"
+    line = f"- {_line(hit.title)} ({_line(hit.path)}) [{hit.key}]"
     best = next(iter(evidence.quotes(index, 1)), None)
     if best is None or not (best.score or unsure) or best.kind in {"code", "row"} or _is_table(hit.path):
         return line
@@ -320,7 +320,7 @@ def _quoted(quotes: Sequence[Quote], said: Phrases) -> str:
 
 def _quotation(quote: Quote, said: Phrases) -> str:
     """The words in quotation marks, or as a block where they hold such marks or are code; then where they stand."""
-    text, source = quote.text, f"{_line(quote.found.title)}, {quote.found.source}"
+    text, source = quote.text, f"{_line(quote.found.title)}, {_line(quote.found.source)}"
     if quote.kind in {"code", "row"} or _QUOTATION_MARK.search(text):
         block = "\n".join(f"> {line.strip()}" for line in text.splitlines() if line.strip())
         return f"{block}\n[{quote.found.key}] {source}"
