@@ -61,6 +61,7 @@ def summary(question: str) -> tuple[str, str, dict[str, Any]]:
         ("Which documents are PDFs?", "list", "", {"format": ["pdf"]}),
         ("What's new this week?", "list", "", {"after": "2026-10-12", "before": "2026-10-19"}),
         ("the most recent letter", "list", "", {"category": ["letters"]}),
+        ("Which letters mention final?", "search", "final", {"category": ["letters"]}),
         ("letters with rooms > 2", "list", "", {"category": ["letters"], "metadata": ["rooms>2"]}),
         ("What do the lab notes say about mercury?", "search", "mercury", {"category": ["lab-notes"]}),
         ("In the diaries, what was said about snow?", "search", "snow", {"category": ["diaries"]}),

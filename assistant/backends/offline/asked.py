@@ -254,11 +254,12 @@ def _read(question: Question, names: Names, phrase: _Phrase, asked: Asked, *, wh
     for index in beside + behind:
         if index in behind and (words[index].lower in BOUNDARY or _gap(question, index - 1)):
             break
-        if _adjective(question, names, index, asked, kind=kind, labels=bool(category) or kind in GENERIC_KINDS):
+        # Behind a verb, as in "notes mention Keiko", stands no value of metadata but what to look for.
+        after_verb = index in behind[1:] and words[behind[0]].lower not in question.stop_words
+        may_label = (bool(category) or kind in GENERIC_KINDS) and not after_verb
+        if _adjective(question, names, index, asked, kind=kind, labels=may_label):
             question.take_words(index, index)
             category = None if words[phrase.chain].lower in CODE_KINDS and asked.format else category
-        elif index in behind and words[index].lower not in question.stop_words:
-            break  # behind a verb, as in "notes mention Keiko", stands what to look for
     # A format before the first noun makes that noun a kind of file: "SQL code" are SQL files, whatever the folder.
     if category:
         asked.category.append(category)
