@@ -97,7 +97,7 @@ def _words(typed: str) -> list[str]:
     for word in words:
         short = _SHORT.fullmatch(word)
         if short and not (made and made[-1].startswith("--") and "=" not in made[-1]):
-            made += [f"--{_known(short[1])}", short[2]]
+            made.append(f"--{_known(short[1])}={short[2]}")  # one word: the value may begin with "--" itself
         else:
             made.append(word)
     return made

@@ -82,6 +82,7 @@ class TestFilters:
             ("category:runbooks", Filters(category=("runbooks",))),
             ("--category runbooks --category notes", Filters(category=("runbooks", "notes"))),
             ("--category=runbooks", Filters(category=("runbooks",))),
+            ("category:-- category:--title title:--x", Filters(category=("--", "--title"), title="--x")),
             ('during:"last month" tag:urgent', Filters(during="last month", tags=("urgent",))),
             ("type:pdf author:'Ada L.'", Filters(format=("pdf",), author=("Ada L.",))),
             ("where:minutes>=30", Filters(metadata=(Condition("minutes", ">=", 30),))),
