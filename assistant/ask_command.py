@@ -69,8 +69,10 @@ def ask(library: Library, question: str, filters: Filters, options: Options, bes
 def show_request(library: Library, question: str, filters: Filters, options: Options, beside: Attached | None = None) -> None:
     """Print the exact first body that would be posted, without the key; send nothing."""
     with _talking(library, filters, options) as talk:
-        body = settings.redact(json.dumps(talk.request_body(question, beside), ensure_ascii=False, indent=2))
-        render.out().write(render.safe(body))
+        body, notices = talk.request_body(question, beside)
+        for notice in notices:
+            render.err().write(render.one_line(settings.redact(notice)))
+        render.out().write(render.safe(settings.redact(json.dumps(body, ensure_ascii=False, indent=2))))
 
 
 def last_turn() -> Mapping[str, Any]:
@@ -129,9 +131,10 @@ class _talking:  # noqa: N801 - reads as a phrase: with _talking(...) as talk
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
-    def request_body(self, question: str, beside: Attached | None) -> object:
-        """The first body that `ask` would post; no server is asked how much of a text beside it the model takes."""
-        return self._conversation.request_body(question, beside.within(attaching.room_for(None))[0] if beside else "")
+    def request_body(self, question: str, beside: Attached | None) -> tuple[object, tuple[str, ...]]:
+        """The first body that `ask` would post, and what is left out of it; no server is asked how much of a text it takes."""
+        body = self._conversation.request_body(question, beside.within(attaching.room_for(None))[0] if beside else "")
+        return body, self._conversation.withheld_from_request()
 
     def ask(self, question: str, beside: Attached | None = None) -> Turn:
         """Ask, show what happens, keep the turn."""

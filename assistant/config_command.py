@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def get(name: str, *, as_json: bool) -> int:
 def put(name: str, words: Sequence[str]) -> None:
     """Save a value. Raises UsageError for one that the setting does not take, or that names what is not there."""
     setting, key = settings.find(name)
-    _check_what_is_named(setting.name, words)
+    _check_what_is_named(setting.name, key, words)
     path = settings.set_value(name, words)
     named = settings.dotted(setting, key)
     now = settings.own()
@@ -119,7 +119,7 @@ def edit() -> None:
     render.err().write(_line(f"{path} is in order"))
 
 
-def _check_what_is_named(name: str, words: Sequence[str]) -> None:
+def _check_what_is_named(name: str, key: str, words: Sequence[str]) -> None:
     """Refuse a model, role or library that nobody could find later, and a pattern that would stop every question."""
     if name == "local_only":
         from search.hiding import hiding_sql
@@ -131,6 +131,10 @@ def _check_what_is_named(name: str, words: Sequence[str]) -> None:
         from assistant import backends
 
         backends.split(words[0])
+    elif name == "roles":
+        settings.own_instructions(replace(settings.own(), roles={key: words[0]}), role=key)
+    elif name == "system":
+        settings.own_instructions(replace(settings.own(), system=words[0], role=None))
     elif name == "role":
         settings.own_instructions(settings.with_flags(settings.own(), {"role": words[0]}))
     elif name == "library":

@@ -35,6 +35,7 @@ from assistant.turn import (
 from assistant.window import Window
 from assistant.withholding import Reach, sets_named, without_origin
 from search import Filters, Library, dates
+from search.counting import counted
 from search.errors import UserError
 
 
@@ -226,9 +227,12 @@ class Conversation:
     def request_body(self, question: str, attached: str = "") -> object:
         """The first body that `ask` would post to a model that takes tools. Nothing is sent, not even to learn whether it does.
 
-        Where something is withheld, a model that must be asked whether it runs here counts as one elsewhere.
+        Where something is withheld, a model that must be asked whether it runs here counts as one elsewhere. Raises UserError for a
+        text beside the question that would not be sent.
         """
         guard = self._guard(ask=False)
+        if guard:
+            self._reach.refuse(attached)
         box = self._reach.toolbox(guarded=bool(guard))
         history = self._history(guard)
         messages = (
@@ -237,6 +241,13 @@ class Conversation:
             Message("user", prompts.with_attached(question, attached)),
         )
         return self._backend.body(Request(messages, box.declarations()))
+
+    def withheld_from_request(self) -> tuple[str, ...]:
+        """What `request_body` has left out, in words."""
+        guard = self._guard(ask=False)
+        documents = self._reach.withheld() if guard else 0
+        said = f"withheld from this request: {counted(documents, 'document')} ({', '.join(guard)})"
+        return (*self._news(), *([said] if documents else []))
 
     def _guard(self, *, ask: bool = True) -> tuple[str, ...]:
         """The patterns that are withheld from the model now. ask: whether a server may be asked for it."""
@@ -344,7 +355,7 @@ class Conversation:
         how = outcome(answer, ended, checked)
         passages = tuple(item for item in found if item.is_passage)
         cited = {citation.key for citation in checked.citations}
-        counted = any(call.ran.output is not None and call.ran.output.counted for call in seen.calls)
+        counts = any(call.ran.output is not None and call.ran.output.counted for call in seen.calls)
         return Turn(
             question=seen.question,
             model=self._backend.name,
@@ -357,7 +368,7 @@ class Conversation:
             calls=tuple(seen.calls),
             nearest=passages[:NEAREST] if how == "absent" and not checked.citations else (),
             queries=tuple(item for item in found if item.sql and item.key not in cited),
-            coverage=self._library.coverage() if counted or how == "absent" else None,
+            coverage=self._library.coverage() if counts or how == "absent" else None,
             scope=self._scope_words,
             usage=ended.usage,
             steps=ended.steps,

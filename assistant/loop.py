@@ -94,7 +94,7 @@ class Loop:
         except ProviderError as error:
             if self._steps <= 1:
                 raise
-            stop = Stop("failed", " ".join(filter(None, (str(error), error.hint))))
+            stop = Stop("failed", "; ".join(filter(None, (str(error), error.hint))))
         except BaseException as error:
             if self._new[-1].role != "assistant":
                 stopped = isinstance(error, KeyboardInterrupt | GeneratorExit)

@@ -253,9 +253,14 @@ class Library:
         with self.snapshot():
             return documents.find_document(self._connection, path, compile_filters(filters, today=today).select)
 
-    def read(self, what: Document | Passage, first_line: int | None = None, last_line: int | None = None) -> Reading:
-        """Lines of the stored text of a document; of a passage, its own lines unless others are asked for."""
+    def read(self, what: Document | Passage | str, first_line: int | None = None, last_line: int | None = None) -> Reading:
+        """Lines of the stored text of a document; of a passage, its own lines unless others are asked for.
+
+        A text is the path of a document, as `document` takes it. Raises NotFoundError.
+        """
         with self.snapshot():
+            if isinstance(what, str):
+                what = self.document(what)
             if isinstance(what, Passage):
                 what = documents.current_passage(self._connection, what)
                 document = documents.fetch_documents(self._connection, [what.document_id])[what.document_id]

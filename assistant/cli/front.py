@@ -82,7 +82,8 @@ def _hint(error: click.ClickException) -> str:
     """What to type where click itself only says what is wrong."""
     if isinstance(error, click.NoSuchOption):
         if error.ctx is not None and error.ctx.parent is None:
-            return f'options come after the command or the question: archivist "how do we rotate keys?" {error.option_name} ...'
+            asked = f'archivist "how do we rotate keys?" {error.option_name} ..., archivist chat {error.option_name} ...'
+            return f"options come after the command or the question: {asked}"
         return 'words that begin with "-" go after --: archivist search -- "-staging"'
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
         named = error.ctx.info_name if error.ctx is not None else ""

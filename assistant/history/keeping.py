@@ -86,6 +86,15 @@ class Keeper:
             self.id = self.history.begin(self._library)
         return self.history.rename(self.id, name)
 
+    def narrow(self, filters: Filters) -> None:
+        """Keep other filters of the person's own for when the conversation goes on; nothing happens before its first turn."""
+        if self.id is None:
+            return
+        try:
+            self.history.narrow(self.id, filters)
+        except HistoryError as error:
+            self._say(f"the filters are not kept: {error}")
+
     def fresh(self) -> None:
         """What is kept from now on is a new conversation."""
         self.id, self.missed = None, 0

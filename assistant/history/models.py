@@ -58,7 +58,7 @@ class Kept:
 
     @property
     def filters(self) -> Filters:
-        """The person's own filters of the last turn."""
+        """The person's own filters of the last turn, or as they were left after it."""
         return self.turns[-1].filters if self.turns else Filters()
 
 

@@ -182,6 +182,14 @@ class History:
             "archivist history lists their ids and names",
         )
 
+    def narrow(self, session_id: int, filters: Filters) -> None:
+        """Keep the person's own filters as they are now, after the last turn. Raises HistoryError."""
+        with file.writing(self._connection, self.path):
+            self._connection.execute(
+                "UPDATE turns SET filters = ? WHERE id = (SELECT max(id) FROM turns WHERE session = ?)",
+                (settings.redact(serial.filters_as_json(filters)), session_id),
+            )
+
     def load(self, session_id: int) -> Kept:
         """A whole conversation, to be shown, exported or gone on with. Raises HistoryError when it is not there, or unreadable."""
         with file.translated(self.path):

@@ -166,6 +166,8 @@ class Session:
             if self._conversation is not None:
                 self._conversation.rescope(filters, words)
         self.filters, self.scope = filters, words
+        if self._keeper is not None:
+            self._keeper.narrow(filters)
 
     def instruct(self, role: str | None) -> None:
         """Give the model the instructions of a role from now on, None for no instructions. Raises UsageError and UserError."""

@@ -245,7 +245,10 @@ def test_index_tells_changes_on_standard_output_and_counts(archivist: Archivist,
 def test_an_option_before_the_question_is_told_its_place(archivist: Archivist, notes: Path) -> None:
     done = archivist("-m", "offline", "how do we rotate keys?")
     assert (done.code, done.out) == (2, "")
-    assert 'options come after the command or the question: archivist "how do we rotate keys?" -m ...' in done.err
+    assert (
+        'options come after the command or the question: archivist "how do we rotate keys?" -m ..., archivist chat -m ...'
+        in done.err
+    )
     assert " -- " not in done.err
     assert archivist("how do we rotate keys?", "-m", "offline").code == 0
 

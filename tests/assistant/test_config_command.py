@@ -255,6 +255,15 @@ def test_an_editor_that_does_not_work_is_named(
     assert "archivist config set editor" in done.err
 
 
+@pytest.mark.parametrize("name", ["roles.choir", "system"])
+def test_instructions_from_a_file_that_is_not_there_are_not_saved(archivist: Archivist, name: str) -> None:
+    done = archivist("config", "set", name, "@choir.md")
+    assert done.code == 1
+    assert f"{name}: {settings.folder() / 'choir.md'} cannot be read" in done.err
+    settings.write_private(settings.folder() / "choir.md", "Sing.")
+    assert archivist("config", "set", name, "@choir.md").code == 0
+
+
 # Where commands use them
 
 

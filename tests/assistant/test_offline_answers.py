@@ -95,6 +95,13 @@ def test_a_passage_that_holds_the_code_of_the_question_is_quoted_first() -> None
     assert answer("What does error F.28 mean?", {"hits": hits}).startswith("“F.28: no ignition.” [bbbbbbbbbb]")
 
 
+def test_what_the_library_says_of_a_table_is_not_quoted() -> None:
+    text = "Table: 13 rows, 5 columns.\n\n- payee, text: the boiler man; Rewe\n- amount, real in EUR: 1.0 to 90.0"
+    said = answer("How much did we pay the boiler man?", {"hits": [hit(text, path="costs.csv", similarity=0.6)]})
+    assert said.splitlines()[-1] == "- costs.csv (costs.csv) [aaaaaaaaaa]"
+    assert "payee" not in said
+
+
 def test_a_year_is_no_code() -> None:
     said = answer("What did the audit of 2023 find?", {"hits": [hit("It had helped once, in 2023.", similarity=0.2)]})
     assert said.startswith(ABSENT)

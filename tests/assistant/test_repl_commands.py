@@ -337,6 +337,16 @@ def test_a_path_is_a_question(line: str, is_command: bool) -> None:
     assert commands.is_command(line) is is_command
 
 
+def test_a_filter_that_was_ended_stays_ended_when_the_conversation_goes_on(session: Session, do: Callable[[str], str]) -> None:
+    do("/filter category:runbooks")
+    do(QUESTION)
+    do("/filter clear")
+    do("/clear")
+    do("/filter category:notes")
+    do("/resume 1")
+    assert session.filters == Filters()
+
+
 def test_a_role_holds_from_the_next_question_on(session: Session, do: Callable[[str], str]) -> None:
     settings.save("roles.brief", "Answer in one sentence.")
     assert "brief  Answer in one sentence." in do("/role")

@@ -264,6 +264,20 @@ LOCAL_TURNS: list[tuple[str, list[Reply]]] = [
 ]
 
 
+def test_a_request_that_is_only_shown_is_refused_and_told_like_one_that_is_sent(library: Library) -> None:
+    search = ("c1", "keyword_search", json.dumps({"query": "timeouts"}))
+    before = talk(library, Scripted([says("", search), says(f"Because of {MARK}.")], capabilities=HERE))
+    turn_of(before, "why were there timeouts?")
+    conversation = talk(library, Scripted([], capabilities=CLOUD))
+    conversation.restore(before.snapshot())
+    with pytest.raises(UserError, match="withheld"):
+        conversation.request_body("what is it?", SECRET[f"private/{MARK}/cache.md"])
+    conversation.request_body("what is it?")
+    told = "\n".join(conversation.withheld_from_request())
+    assert "1 earlier turn is not sent" in told
+    assert "withheld from this request: 5 documents (private)" in told
+
+
 @pytest.mark.parametrize(("what", "script"), LOCAL_TURNS, ids=[what for what, _ in LOCAL_TURNS])
 def test_a_turn_that_saw_it_is_not_sent_after_a_switch(library: Library, what: str, script: list[Reply]) -> None:
     if what == "a text without a call":

@@ -245,6 +245,7 @@ def test_lines_are_numbered_as_in_the_file(story: Library, folder: Path) -> None
 def test_a_passage_reads_as_its_own_lines_and_knows_its_neighbours(story: Library) -> None:
     document = story.document("long.md")
     whole = "\n".join(story.read(document).lines)
+    assert story.read("long.md") == story.read(document)
     hit = story.keyword_search("p1w7", limit=1)[0]
     assert whole[hit.passage.start : hit.passage.end] == hit.passage.text
     reading = story.read(hit.passage)

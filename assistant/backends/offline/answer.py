@@ -9,14 +9,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import Any
 
-from assistant.backends.offline.evidence import Evidence, Found, Quote
+from assistant.backends.offline.evidence import Evidence, Found, Quote, is_table
 from assistant.backends.offline.phrases import Phrases, phrases
 from assistant.backends.offline.understand import Plan
 from assistant.messages import Outcome, ToolResult
-from search.readers.formats import TABLES
 
 MOST_QUOTES = 3
 _NEAREST = 3
@@ -192,6 +190,8 @@ def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrase
         return Answer(_absent(evidence, said, narrowed=narrowed), "absent")
     order, certain = ranked(evidence, narrowed=narrowed)
     quotes = _best(evidence, order) if certain and not plan.documents else _per_document(evidence, order)
+    if not quotes:  # the hits are tables, of which words alone say nothing
+        return Answer(_absent(evidence, said, narrowed=narrowed), "absent")
     return Answer(_quoted(quotes, said) if certain else f"{said.weak}\n\n{_quoted(quotes, said)}")
 
 
@@ -262,17 +262,12 @@ def _nearest(evidence: Evidence, index: int, said: Phrases, *, unsure: bool) -> 
     hit = evidence.hits[index]
     line = f"- {_line(hit.title)} ({_line(hit.path)}) [{hit.key}]"
     best = next(iter(evidence.quotes(index, 1)), None)
-    if best is None or not (best.score or unsure) or best.kind in {"code", "row"} or _is_table(hit.path):
+    if best is None or not (best.score or unsure) or best.kind in {"code", "row"} or is_table(hit.path):
         return line
     if len(best.text) > _LONGEST_QUOTE or _QUOTATION_MARK.search(best.text):
         return line
     opening, closing = said.quotes
     return f"{line}{said.colon} {opening}{_line(best.text)}{closing}"
-
-
-def _is_table(path: str) -> bool:
-    """Whether the text of a file is the description of its tables and some of their rows."""
-    return PurePosixPath(path).suffix.lower() in TABLES
 
 
 def _per_document(evidence: Evidence, order: Sequence[int]) -> list[Quote]:

@@ -17,7 +17,7 @@ from assistant.backends.offline.names import PROSE_FORMATS
 from assistant.backends.offline.sentences import Sentence, cut, sentences
 from assistant.backends.offline.wording import EMPTY_VERBS
 from search.keyword import spans
-from search.readers.formats import TEXTS
+from search.readers.formats import TABLES, TEXTS
 from search.terms import ParsedQuery, Unit, derived_terms, parse
 
 _IDENTIFIER = re.compile(r"(?=[\w./:#+-]*(?:\d|_|[a-z][A-Z]))[^\W_][\w./:#+-]{2,}")
@@ -27,6 +27,8 @@ _LONGEST_WORD = 12
 _INFLECTED = 7
 _IN_COMPOUNDS = 5  # letters from which a German noun is looked for at the end of compounds: Druck in Anlagendruck
 _PARTICIPLE = re.compile(r"^(ab|an|auf|aus|bei|ein|fest|her|hin|mit|nach|um|vor|weg|zu|zurück)ge(?=\w{4})")  # abgelesen, Ablesung
+# What the library says of a table, which nobody wrote: its size, and a line for each column with its type and values.
+_DESCRIBED = re.compile(r"(?:- )?(?:Table: [\d,]+ rows?,|[^\n]{1,330}?, (?:text|integer|real|boolean|date|datetime|time|blob)\b)")
 _SHORT = 25  # characters of a label rather than a sentence
 _KEY = re.compile(r"\[[a-z2-7]{4,10}\]")  # in a document it would pass for a citation of ours
 
@@ -196,7 +198,11 @@ class Evidence:
         scored: list[tuple[float, bool, int, Sentence]] = []
         for number, sentence in enumerate(sentences(hit.text, code=is_program(hit.path))):
             text = hit.text[sentence.start : sentence.end]
-            if _KEY.search(text) or (sentence.kind == "heading" and len(hit.text) > 2 * len(text)):
+            if (
+                _KEY.search(text)
+                or (is_table(hit.path) and _DESCRIBED.match(text))
+                or (sentence.kind == "heading" and len(hit.text) > 2 * len(text))
+            ):
                 continue
             scored.append((-self._score(index, sentence), len(text) < _SHORT, number, sentence))
         scored.sort(key=lambda entry: entry[:3])
@@ -213,6 +219,11 @@ class Evidence:
         length = sentence.end - sentence.start
         wanted = self._number and re.search(r"\d", self.hits[index].text[sentence.start : sentence.end])
         return held * (0.7 if length < _SHORT else 1.0) * (0.8 if sentence.kind == "code" else 1.0) * (1.3 if wanted else 1.0)
+
+
+def is_table(path: str) -> bool:
+    """Whether the text of a file is the description of its tables and some of their rows."""
+    return PurePosixPath(path).suffix.lower() in TABLES
 
 
 def is_program(path: str) -> bool:
