@@ -121,6 +121,11 @@ def test_the_subject_is_looked_for_again_with_what_is_new(library: Library, ques
     assert [word for word in words if word not in query] == []
 
 
+def test_what_goes_on_twice_does_not_pile_up(library: Library) -> None:
+    *_, turn = talk(library, "how do I restart the gateway?", "and the backups?", "and the parking?")
+    assert calls(turn)[0][1]["query"] == "how do I restart the gateway? the parking"
+
+
 def test_a_label_narrows_the_list_before(library: Library) -> None:
     _, turn = talk(library, "List the tutorials with the tag go from last month.", "Only those for beginners, please.")
     ((name, arguments),) = calls(turn)

@@ -61,13 +61,15 @@ class Followed:
     """What a question means.
 
     text: as a question of its own, for tables and for weighing sentences. reading: it is one over tables. goes_on: it needed those
-    before it.
+    before it. subject: what to search for by the last question that stood alone; "and the parking?" takes the place of "and the
+    travel?" before it.
     """
 
     text: str
     plan: Plan
     reading: Reading | None = None
     goes_on: bool = False
+    subject: str = ""
 
 
 def follow(questions: Sequence[str], catalogue: Catalogue, read: Read, *, today: date | None = None) -> Followed:
@@ -84,7 +86,7 @@ def follow(questions: Sequence[str], catalogue: Catalogue, read: Read, *, today:
 
 def _alone(text: str, catalogue: Catalogue, read: Read, today: date | None) -> Followed:
     plan = understand(text, catalogue, today=today)
-    return Followed(text, plan, read(text))
+    return Followed(text, plan, read(text), subject=plan.query)
 
 
 def _on_from(before: Followed, question: str, catalogue: Catalogue, read: Read, today: date | None) -> Followed:
@@ -96,11 +98,12 @@ def _on_from(before: Followed, question: str, catalogue: Catalogue, read: Read, 
             reading = read(text)
             if reading is not None:
                 plan = understand(text, catalogue, today=today)
-                return Followed(text, replace(plan, language=before.plan.language), reading, goes_on=True)
+                return Followed(text, replace(plan, language=before.plan.language), reading, goes_on=True, subject=plan.query)
     own = _own_plan(said, before.plan.language, catalogue, today)
     language = _language(question, before.plan.language)
-    plan = _laid_over(before.plan, own, language, counting=bool(wording.COUNTING.search(question)))
-    return Followed(f"{before.text.rstrip()} {question}", plan, goes_on=True)
+    base = replace(before.plan, query=before.subject) if own.query and before.subject else before.plan
+    plan = _laid_over(base, own, language, counting=bool(wording.COUNTING.search(question)))
+    return Followed(f"{before.text.rstrip()} {question}", plan, goes_on=True, subject=before.subject or plan.query)
 
 
 def _remainder(question: str, catalogue: Catalogue, today: date | None) -> str | None:
