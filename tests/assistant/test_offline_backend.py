@@ -99,7 +99,7 @@ def test_days_that_no_document_has_are_looked_for_in_the_texts(backend: Backend)
     assert called(second) == ("hybrid_search", {"query": "vaccinations are due 2027", "limit": 10})
     hits = {"hits": [{"key": "a" * 10, "source": "a.md:1", "title": "A", "text": "Vaccinations are due in 2027: tetanus."}]}
     said = reply_to(backend, asked, first.message, nothing, second.message, result(second, hits)).message
-    assert said.text.startswith("No document is dated 2027-01-01 to 2027-12-31. Without the date:\n\n“Vaccinations are due")
+    assert said.text.startswith("Nothing dated 2027-01-01 to 2027-12-31 answers this. Without the date:\n\n“Vaccinations are due")
     assert not said.calls
 
 

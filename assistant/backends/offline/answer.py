@@ -172,17 +172,28 @@ def _nothing(value: Mapping[str, Any], said: Phrases) -> str:
     return "\n".join([said.absent + said.brackets.format(filters) if filters else said.absent, *reasons])
 
 
-def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases) -> Answer:
-    hits = [Found.of(hit) for hit in value["hits"] if isinstance(hit, Mapping)]
-    evidence = Evidence(
+def is_answered(plan: Plan, question: str, value: Mapping[str, Any]) -> bool:
+    """Whether the hits of a search answer; its result without any does not."""
+    if not value.get("hits"):
+        return False
+    return not is_absent(_evidence(plan, question, value), asks=bool(_QUESTION.search(question)), narrowed=bool(plan.filters))
+
+
+def _evidence(plan: Plan, question: str, value: Mapping[str, Any]) -> Evidence:
+    return Evidence(
         plan.query,
-        hits,
+        [Found.of(hit) for hit in value["hits"] if isinstance(hit, Mapping)],
         question=question,
         topics=plan.topics,
         language=plan.language,
         number=bool(_NUMBER.search(question)),
         names=not plan.beside,
     )
+
+
+def _from_hits(plan: Plan, question: str, value: Mapping[str, Any], said: Phrases) -> Answer:
+    evidence = _evidence(plan, question, value)
+    hits = evidence.hits
     if plan.intent == "similar":
         return Answer(_quoted(_per_document(evidence, range(len(hits))), said))
     narrowed = bool(plan.filters)

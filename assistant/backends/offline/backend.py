@@ -14,7 +14,7 @@ from datetime import date
 from typing import Any
 
 from assistant.backends.base import Capabilities, Price
-from assistant.backends.offline.answer import Lacking, compose, read_result
+from assistant.backends.offline.answer import Lacking, compose, is_answered, read_result
 from assistant.backends.offline.attached import own_words, telling
 from assistant.backends.offline.catalogue import Catalogue
 from assistant.backends.offline.following import Followed, follow
@@ -72,12 +72,14 @@ class Offline:
             yield from self._over_tables(reading, asked, request)
             return
         results = [result for result in results if result.name not in TOOLS]
-        call = _next_call(plan, request, results) if request.may_call else None
+        call = _next_call(plan, question, request, results) if request.may_call else None
         if call:
             notices = (plan.said, *plan.notes, *_left_out(plan, call, request)) if not results else ()
             yield Reply(Message("assistant", calls=(call,)), finish="tool_calls", model=self.name, notices=notices)
             return
-        answer = compose(plan, question, results, lacking=_lacking(plan, self._catalogue), without_days=_is_undated(plan, results))
+        answer = compose(
+            plan, question, results, lacking=_lacking(plan, self._catalogue), without_days=_is_undated(plan, question, results)
+        )
         text = answer.text
         if failed is not None and reading is not None:
             reason = _reason(failed, reading)
@@ -159,7 +161,7 @@ def _turn(messages: Sequence[Message]) -> tuple[list[str], list[ToolResult]]:
     return [messages[place].text for place in places], results
 
 
-def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> ToolCall | None:
+def _next_call(plan: Plan, question: str, request: Request, results: Sequence[ToolResult]) -> ToolCall | None:
     """The call to make next; None when the results are all that the plan wants."""
     declared = {tool.name: tool for tool in request.tools}
     chosen = next((name for name in (*_TOOLS[plan.intent], *_ANY) if name in declared), None)
@@ -174,15 +176,15 @@ def _next_call(plan: Plan, request: Request, results: Sequence[ToolResult]) -> T
         # A search by meaning may lack its model; words are always there. The same tool is not tried twice.
         spare = last.name != "keyword_search" and last.name in {*_TOOLS["search"], "find_similar"} and "keyword_search" in declared
         return _call(declared["keyword_search"], _arguments(plan, "keyword_search"), request) if spare and plan.query else None
-    return _second_call(plan, declared[chosen], results, request)
+    return _second_call(plan, question, declared[chosen], results, request)
 
 
-def _second_call(plan: Plan, tool: Declaration, results: Sequence[ToolResult], request: Request) -> ToolCall | None:
+def _second_call(plan: Plan, question: str, tool: Declaration, results: Sequence[ToolResult], request: Request) -> ToolCall | None:
     """The call that goes on from what the first one found: the end of its list, without its days, within its documents."""
     last = results[-1]
     if plan.intent == "list" and plan.oldest and len(results) == 1:
         return _oldest(plan, tool, last, request)
-    if len(results) == 1 and _is_undated(plan, (*results, last)):
+    if len(results) == 1 and _is_undated(plan, question, (*results, last)):
         return _call(tool, _arguments(plan.undated, tool.name), request)
     within = _set_of(last) if last.name == "filter_documents" and plan.intent in {"search", "keyword"} else None
     if within is None:
@@ -190,12 +192,13 @@ def _second_call(plan: Plan, tool: Declaration, results: Sequence[ToolResult], r
     return _call(tool, {"query": plan.query[:_LONGEST_QUERY], "limit": _HITS, "within": within}, request)
 
 
-def _is_undated(plan: Plan, results: Sequence[ToolResult]) -> bool:
-    """Whether a question for a fact was searched a second time, as no document has the days that it names."""
+def _is_undated(plan: Plan, question: str, results: Sequence[ToolResult]) -> bool:
+    """Whether a question for a fact was searched a second time, as no document of the days that it names answers it."""
     if len(results) != 2 or plan.documents or not plan.days or not plan.query:
         return False
     value = read_result(results[0])
-    return results[0].name in _TOOLS["search"] and value is not None and value.get("found") == 0 and not results[0].is_error
+    searched = results[0].name in _TOOLS["search"] and value is not None and not results[0].is_error
+    return searched and not is_answered(plan, question, value or {})
 
 
 def _oldest(plan: Plan, tool: Declaration, result: ToolResult, request: Request) -> ToolCall | None:

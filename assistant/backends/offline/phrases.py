@@ -44,7 +44,7 @@ _PHRASES = {
     "en": Phrases(
         absent="Not in your documents.",
         unsure="Nothing in your documents says this for certain.",
-        undated="No document is dated {days}. Without the date:",
+        undated="Nothing dated {days} answers this. Without the date:",
         nearest="The nearest:",
         weak="No passage says this in the same words. The nearest in meaning:",
         documents="{total} documents",
@@ -70,7 +70,7 @@ _PHRASES = {
     "de": Phrases(
         absent="Nicht in deinen Dokumenten.",
         unsure="Keine Stelle deiner Dokumente sagt das sicher.",
-        undated="Kein Dokument trägt ein Datum {days}. Ohne das Datum:",
+        undated="Nichts mit Datum {days} beantwortet das. Ohne das Datum:",
         nearest="Am nächsten kommen:",
         weak="Keine Stelle sagt es mit diesen Worten. Dem Sinn nach am nächsten:",
         documents="{total} Dokumente",
@@ -110,7 +110,7 @@ _PHRASES = {
     "fr": Phrases(
         absent="Absent de vos documents.",
         unsure="Rien dans vos documents ne le dit avec certitude.",
-        undated="Aucun document n’est daté {days}. Sans la date :",
+        undated="Rien de daté {days} n’y répond. Sans la date :",
         nearest="Le plus proche :",
         weak="Aucun passage ne le dit en ces termes. Le plus proche par le sens :",
         documents="{total} documents",
@@ -150,7 +150,7 @@ _PHRASES = {
     "es": Phrases(
         absent="No está en tus documentos.",
         unsure="Nada en tus documentos lo dice con certeza.",
-        undated="Ningún documento tiene fecha {days}. Sin la fecha:",
+        undated="Nada con fecha {days} lo responde. Sin la fecha:",
         nearest="Lo más cercano:",
         weak="Ningún pasaje lo dice con estas palabras. Lo más cercano en sentido:",
         documents="{total} documentos",
@@ -190,7 +190,7 @@ _PHRASES = {
     "ja": Phrases(
         absent="文書の中にありません。",
         unsure="文書の中に、確かにそう述べた箇所はありません。",
-        undated="{days} の日付の文書はありません。日付を除くと：",
+        undated="{days} の日付の文書に答えはありません。日付を除くと：",
         nearest="最も近いもの：",
         weak="同じ言葉で述べた箇所はありません。意味が最も近いもの：",
         documents="{total}件の文書",
@@ -235,7 +235,7 @@ _PHRASES = {
     "zh": Phrases(
         absent="您的文档中没有。",
         unsure="您的文档中没有明确的说明。",
-        undated="没有日期为 {days} 的文档。不限日期：",
+        undated="日期为 {days} 的文档没有回答。不限日期：",
         nearest="最接近的：",
         weak="没有段落用同样的词说明。意思最接近的：",
         documents="{total}个文档",
